@@ -2,9 +2,9 @@
 #include "comparator/data/cast.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tensor/values/elements.h"
+#include "tensor/values/float_bits.h"
 
 /* The target type and its limits. */
 struct target {
@@ -94,7 +94,6 @@ static uint64_t fit_small_float(double value, const struct target *target, bool 
 static uint64_t fit_float(double value, const struct target *target, bool *clipped)
 {
     float single = (float)value;
-    uint32_t bits32;
     uint64_t bits64;
 
     if (target->is_small_float)
@@ -109,12 +108,10 @@ static uint64_t fit_float(double value, const struct target *target, bool *clipp
         *clipped = isfinite(value) && (bits64 & 0x7f80) == 0x7f80;
         return bits64;
     case DATA_FLOAT32:
-        memcpy(&bits32, &single, sizeof(bits32));
         *clipped = isfinite(value) && isinf(single);
-        return bits32;
+        return float32_bits(single);
     default:
-        memcpy(&bits64, &value, sizeof(bits64));
-        return bits64;
+        return float64_bits(value);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/number.h"
+#include "tensor/values/float_bits.h"
 
 /* ---- Histograms of magnitudes ---- */
 
@@ -496,7 +497,6 @@ int calibration_write(const struct calibration *calibration, struct string_build
     for (size_t i = 0; i < calibration->tensors.count; i++) {
         struct calibrated_tensor *tensor = &calibration->tensors.items[i];
         float scale = find_tensor_scale(calibration, tensor);
-        uint32_t bits;
 
         if (scale == 0 && !calibration_saw_nothing(calibration, tensor->name))
             continue;
@@ -505,9 +505,8 @@ int calibration_write(const struct calibration *calibration, struct string_build
                              "a calibration cache cannot contain the tensor '" TEXT_FORMAT
                              "': its name has a line break",
                              TEXT_ARGS(tensor->name));
-        memcpy(&bits, &scale, sizeof(bits));
         string_add_text(ret, tensor->name);
-        string_add_format(ret, ": %08x\n", bits);
+        string_add_format(ret, ": %08x\n", float32_bits(scale));
     }
     return 0;
 }

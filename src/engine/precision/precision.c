@@ -7,6 +7,7 @@
 
 #include "onnx/half/half_operators.h"
 #include "onnx/proto/node_attribute.h"
+#include "tensor/values/float_bits.h"
 
 /* Compilers vectorize loops of fixed length even when optimizing for size. */
 #define BLOCK 64
@@ -47,22 +48,6 @@ enum precision precision_of_type(enum data_type type)
 
 /* ---- Rounding ---- */
 
-static inline uint32_t float32_to_bits(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static inline float float32_from_bits(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 /* `a` if `choose_a` is 1, `b` if it is 0. Avoids the branch that compilers generate for a conditional expression. */
 static inline uint32_t select_bits(int choose_a, uint32_t a, uint32_t b)
 {
@@ -73,38 +58,38 @@ static inline uint32_t select_bits(int choose_a, uint32_t a, uint32_t b)
  * float16_to_float32(float32_to_float16()). Bits are compared as signed numbers, which vector units can do. */
 static inline float rounded_to_float16(float value)
 {
-    uint32_t bits = float32_to_bits(value);
+    uint32_t bits = float32_bits(value);
     uint32_t sign = bits & 0x80000000, magnitude = bits & 0x7fffffff;
     /* Ties go to the even neighbour. Results of 2^16 and above do not exist in float16. */
     uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1)) & ~(uint32_t)0x1fff;
     /* Rounds to multiples of 2^-24, the spacing of float32 numbers in [0.5, 1), by an addition. */
-    uint32_t subnormal = float32_to_bits((float32_from_bits(magnitude) + 0.5F) - 0.5F);
+    uint32_t subnormal = float32_bits((float32_of_bits(magnitude) + 0.5F) - 0.5F);
     uint32_t not_a_number = (magnitude & ~(uint32_t)0x1fff) | 0x400000;
     uint32_t ret = select_bits((int32_t)magnitude > 0x477fefff, 0x7f800000, normal); /* from 65520 on */
 
     ret = select_bits((int32_t)magnitude < 0x38800000, subnormal, ret); /* 2^-14 */
-    return float32_from_bits(sign | select_bits((int32_t)magnitude > 0x7f800000, not_a_number, ret));
+    return float32_of_bits(sign | select_bits((int32_t)magnitude > 0x7f800000, not_a_number, ret));
 }
 
 static inline float rounded_to_bfloat16(float value)
 {
-    uint32_t bits = float32_to_bits(value);
+    uint32_t bits = float32_bits(value);
     uint32_t number = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
     uint32_t not_a_number = (bits & 0xffff0000) | 0x400000;
 
-    return float32_from_bits(select_bits((int32_t)(bits & 0x7fffffff) > 0x7f800000, not_a_number, number));
+    return float32_of_bits(select_bits((int32_t)(bits & 0x7fffffff) > 0x7f800000, not_a_number, number));
 }
 
 /* `limit` is 127 or 128, the magnitude of the smallest value. */
 static inline float quantize_float(float value, float scale, float limit)
 {
     float steps = value / scale;
-    uint32_t bits = float32_to_bits(steps);
-    bits = select_bits(steps < -limit, float32_to_bits(-limit), bits);
-    bits = select_bits(steps > 127, float32_to_bits(127), bits);
+    uint32_t bits = float32_bits(steps);
+    bits = select_bits(steps < -limit, float32_bits(-limit), bits);
+    bits = select_bits(steps > 127, float32_bits(127), bits);
     bits = select_bits(steps == steps, bits, 0); /* NaN */
     /* float32 numbers of that size are integers, and the addition rounds to one of them, ties to even. */
-    return ((float32_from_bits(bits) + 0x1.8p23F) - 0x1.8p23F) * scale;
+    return ((float32_of_bits(bits) + 0x1.8p23F) - 0x1.8p23F) * scale;
 }
 
 void precision_round(enum precision precision, float *values, size_t count)

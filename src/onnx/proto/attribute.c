@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "onnx/proto/fields.h"
+#include "tensor/values/float_bits.h"
 
 /* Attribute types and the field with their elements. */
 static const struct {
@@ -44,21 +45,12 @@ static uint32_t field_of_attribute_type(enum attribute_type type)
     return 0;
 }
 
-static float float_from_fixed(uint64_t bits)
-{
-    uint32_t low = (uint32_t)bits;
-    float value;
-
-    memcpy(&value, &low, sizeof(value));
-    return value;
-}
-
 static void read_attribute_value(const struct wire_field *field, struct attribute *attribute)
 {
     enum attribute_type type = attribute_type_of_field(field->number);
 
     if (type == ATTRIBUTE_ONE_FLOAT && field->type == WIRE_FIXED32)
-        attribute->number = float_from_fixed(field->value);
+        attribute->number = float32_of_bits((uint32_t)field->value);
     else if (type == ATTRIBUTE_ONE_INTEGER && field->type == WIRE_VARINT)
         attribute->integer = (int64_t)field->value;
     else if (field->type == WIRE_BYTES)
@@ -112,7 +104,7 @@ bool attribute_next_float(struct attribute_walk *walk, float *ret)
         if (!find_next_element(walk, &field))
             return false;
         if (field.type == WIRE_FIXED32) {
-            *ret = float_from_fixed(field.value);
+            *ret = float32_of_bits((uint32_t)field.value);
             return true;
         }
         if (field.type == WIRE_BYTES)

@@ -7,9 +7,9 @@
 #include "tensor/compare/difference.h"
 
 #include "tensor/statistics/range.h"
+#include "tensor/values/float_bits.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LANES = 16 };
 
@@ -57,22 +57,6 @@ double difference_greatest(double a, double b)
 
 /* --- float32 ------------------------------------------------------------------------------------------------------ */
 
-static inline uint32_t bits_of_float32(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static inline float float32_of_raw_bits(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 enum { FLOAT32_MAGNITUDE = 0x7fffffff };
 
 /* A whole run: a pointer into a float32 tensor, or a copy padded with ones, which do not affect the summary. */
@@ -98,14 +82,14 @@ static bool float32_differences(const float *restrict a, const float *restrict b
     uint32_t zeros = 0;
 
     for (size_t i = 0; i < ELEMENTS_RUN; i++) {
-        uint32_t difference = bits_of_float32(a[i] - b[i]) & FLOAT32_MAGNITUDE;
-        uint32_t reference = bits_of_float32(b[i]) & FLOAT32_MAGNITUDE;
+        uint32_t difference = float32_bits(a[i] - b[i]) & FLOAT32_MAGNITUDE;
+        uint32_t reference = float32_bits(b[i]) & FLOAT32_MAGNITUDE;
         uint32_t is_zero = -(uint32_t)(reference == 0);
         difference &= ~(-(uint32_t)(a[i] == b[i]) & equal);
         reference |= is_zero & replacement;
         zeros |= is_zero;
-        absolute[i] = float32_of_raw_bits(difference);
-        relative[i] = float32_of_raw_bits(difference) / float32_of_raw_bits(reference);
+        absolute[i] = float32_of_bits(difference);
+        relative[i] = float32_of_bits(difference) / float32_of_bits(reference);
     }
     return zeros != 0;
 }
@@ -119,8 +103,8 @@ static void float32_summarize(const float *restrict absolute, const float *restr
     double absolute_sums[LANES] = {0}, relative_sums[LANES] = {0};
 
     for (size_t i = 0; i < ELEMENTS_RUN; i++) {
-        int32_t absolute_bits = (int32_t)(bits_of_float32(absolute[i]) & FLOAT32_MAGNITUDE);
-        int32_t relative_bits = (int32_t)(bits_of_float32(relative[i]) & FLOAT32_MAGNITUDE);
+        int32_t absolute_bits = (int32_t)(float32_bits(absolute[i]) & FLOAT32_MAGNITUDE);
+        int32_t relative_bits = (int32_t)(float32_bits(relative[i]) & FLOAT32_MAGNITUDE);
         absolute_maximum = absolute_bits > absolute_maximum ? absolute_bits : absolute_maximum;
         relative_maximum = relative_bits > relative_maximum ? relative_bits : relative_maximum;
         mismatches += !(absolute[i] <= atol) & !(relative[i] <= rtol);
@@ -132,8 +116,8 @@ static void float32_summarize(const float *restrict absolute, const float *restr
         }
     }
     *ret = (struct difference_summary){
-        .absolute_maximum = (double)float32_of_raw_bits((uint32_t)absolute_maximum),
-        .relative_maximum = (double)float32_of_raw_bits((uint32_t)relative_maximum),
+        .absolute_maximum = (double)float32_of_bits((uint32_t)absolute_maximum),
+        .relative_maximum = (double)float32_of_bits((uint32_t)relative_maximum),
         .mismatches = mismatches,
     };
     for (size_t lane = 0; lane < LANES; lane++) {
@@ -159,7 +143,7 @@ static bool float32_pair(const struct pair *pair, size_t first, size_t count, fl
     const float *a, *b;
     bool zeros;
     uint32_t equal = pair->infinities_equal ? UINT32_MAX : 0;
-    uint32_t replacement = replaces_zeros(pair) ? bits_of_float32((float)zero_replacement) : 0;
+    uint32_t replacement = replaces_zeros(pair) ? float32_bits((float)zero_replacement) : 0;
 
     a = float32_run(pair->a, first, count, buffers[0]);
     b = float32_run(pair->b, first, count, buffers[1]);

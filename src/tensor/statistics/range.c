@@ -2,30 +2,14 @@
 #include "tensor/statistics/range.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tensor/values/elements.h"
+#include "tensor/values/float_bits.h"
 
 /* IEEE 754 magnitudes sort like their bit patterns: numbers, infinity, NaN. So non-finite values are detected without a
  * branch. */
 #define MAGNITUDE INT64_MAX
 #define INFINITE INT64_C(0x7ff0000000000000)
-
-static inline int64_t order_bits_of(double value)
-{
-    int64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static inline double value_of_order_bits(int64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
 
 bool range_is_mask(enum data_type type, double value)
 {
@@ -43,13 +27,13 @@ double range_largest_magnitude(const struct tensor *tensor)
 
         elements_to_float64(tensor, first, count, run);
         for (size_t i = 0; i < count; i++) {
-            int64_t magnitude = order_bits_of(run[i]) & MAGNITUDE;
+            int64_t magnitude = (int64_t)float64_bits(run[i]) & MAGNITUDE;
 
             magnitude = magnitude < INFINITE && !range_is_mask(tensor->type, run[i]) ? magnitude : 0;
             largest = magnitude > largest ? magnitude : largest;
         }
     }
-    return value_of_order_bits(largest);
+    return float64_of_bits((uint64_t)largest);
 }
 
 /* Adds one finite element. */

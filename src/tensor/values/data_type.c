@@ -2,9 +2,9 @@
 #include "tensor/values/data_type.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "tensor/values/float_bits.h"
 
 enum kind { KIND_OTHER, KIND_FLOAT, KIND_SIGNED, KIND_UNSIGNED };
 
@@ -80,22 +80,6 @@ bool data_type_is_signed(enum data_type type)
     return find_type_description(type)->kind == KIND_SIGNED;
 }
 
-static uint32_t float32_to_raw_bits(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static float float32_from_raw_bits(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 /* Never inlined: GCC 12 removes such a pair of casts when it vectorises several of them. */
 __attribute__((noinline)) double float64_round_to_float32(double value)
 {
@@ -108,27 +92,27 @@ float float16_to_float32(uint16_t bits)
     uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
 
     if (exponent == 0x1f) /* infinity or NaN; the payload is kept */
-        return float32_from_raw_bits(sign | 0x7f800000 | fraction << 13);
+        return float32_of_bits(sign | 0x7f800000 | fraction << 13);
     if (exponent == 0) { /* zero or subnormal: a multiple of 2^-24 */
         float value = (float)fraction * 0x1p-24F;
         return sign ? -value : value;
     }
-    return float32_from_raw_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+    return float32_of_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
 }
 
 uint16_t float32_to_float16(float value)
 {
-    uint32_t bits = float32_to_raw_bits(value);
+    uint32_t bits = float32_bits(value);
     uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
     uint32_t magnitude = bits & 0x7fffffff;
 
     if (magnitude > 0x7f800000) /* NaN stays NaN, quiet, with the upper part of its payload */
         return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
-    if (magnitude >= float32_to_raw_bits(65520.0F)) /* halfway between the largest float16 and the next power of two */
+    if (magnitude >= float32_bits(65520.0F)) /* halfway between the largest float16 and the next power of two */
         return sign | 0x7c00;
-    if (magnitude < float32_to_raw_bits(0x1p-14F)) { /* subnormal: the addition rounds to a multiple of 2^-24 */
-        float shifted = float32_from_raw_bits(magnitude) + 0x1p-1F;
-        return (uint16_t)(sign | (float32_to_raw_bits(shifted) - float32_to_raw_bits(0x1p-1F)));
+    if (magnitude < float32_bits(0x1p-14F)) { /* subnormal: the addition rounds to a multiple of 2^-24 */
+        float shifted = float32_of_bits(magnitude) + 0x1p-1F;
+        return (uint16_t)(sign | (float32_bits(shifted) - float32_bits(0x1p-1F)));
     }
     uint32_t odd = magnitude >> 13 & 1;
     return (uint16_t)(sign | (magnitude - ((127 - 15) << 23) + 0xfff + odd) >> 13);
@@ -141,22 +125,22 @@ uint16_t float64_to_float16(double value)
     /* Rounding twice may break a tie wrongly. The intermediate rounding is therefore to odd: lost bits set the last
      * remaining bit. */
     if (isfinite(nearest) && (double)nearest != value) {
-        uint32_t bits = float32_to_raw_bits(nearest);
+        uint32_t bits = float32_bits(nearest);
         if (fabs((double)nearest) > fabs(value))
             bits--;
-        nearest = float32_from_raw_bits(bits | 1);
+        nearest = float32_of_bits(bits | 1);
     }
     return float32_to_float16(nearest);
 }
 
 float bfloat16_to_float32(uint16_t bits)
 {
-    return float32_from_raw_bits((uint32_t)bits << 16);
+    return float32_of_bits((uint32_t)bits << 16);
 }
 
 uint16_t float32_to_bfloat16(float value)
 {
-    uint32_t bits = float32_to_raw_bits(value);
+    uint32_t bits = float32_bits(value);
 
     if ((bits & 0x7fffffff) > 0x7f800000)
         return (uint16_t)(bits >> 16 | 0x40);

@@ -12,14 +12,36 @@ enum arithmetic elements_arithmetic(enum data_type type)
     return type == DATA_FLOAT64 ? ARITHMETIC_FLOAT64 : ARITHMETIC_FLOAT32;
 }
 
-/* Conversion loop: `stored` is the type in memory, `value` the name of one element in `expression`. memcpy() because of
- * alignment; compilers turn it into a plain load and vectorise the loop. */
-#define CONVERT(stored, expression)                                                                                    \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-        stored value;                                                                                                  \
-        memcpy(&value, source + i * sizeof(value), sizeof(value));                                                     \
-        ret[i] = (expression);                                                                                         \
-    }
+/* Converts elements of this type: `stored` is the type in memory, `value` the name of one element in `expression`.
+ * memcpy() because of alignment; compilers turn it into a plain load and vectorise the loop. */
+#define CONVERT_CASE(type, stored, expression)                                                                         \
+    case type:                                                                                                         \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            stored value;                                                                                              \
+            memcpy(&value, source + i * sizeof(value), sizeof(value));                                                 \
+            ret[i] = (expression);                                                                                     \
+        }                                                                                                              \
+        break;
+
+/* The same for elements of 4 bits. */
+#define CONVERT_HALF_BYTES_CASE(type, expression)                                                                      \
+    case type:                                                                                                         \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            uint8_t value = half_byte(tensor, first + i);                                                              \
+            ret[i] = (expression);                                                                                     \
+        }                                                                                                              \
+        break;
+
+/* All integers of less than 64 bits; `convert` is a macro that converts one of them. */
+#define CONVERT_INTEGER_CASES(convert)                                                                                 \
+    CONVERT_CASE(DATA_UINT8, uint8_t, convert(value))                                                                  \
+    CONVERT_CASE(DATA_UINT16, uint16_t, convert(value))                                                                \
+    CONVERT_CASE(DATA_UINT32, uint32_t, convert(value))                                                                \
+    CONVERT_CASE(DATA_INT8, int8_t, convert(value))                                                                    \
+    CONVERT_CASE(DATA_INT16, int16_t, convert(value))                                                                  \
+    CONVERT_CASE(DATA_INT32, int32_t, convert(value))                                                                  \
+    CONVERT_HALF_BYTES_CASE(DATA_UINT4, convert(value))                                                                \
+    CONVERT_HALF_BYTES_CASE(DATA_INT4, convert((value ^ 8) - 8))
 
 static const uint8_t *element_address(const struct tensor *tensor, size_t element)
 {
@@ -34,43 +56,19 @@ static uint8_t half_byte(const struct tensor *tensor, size_t element)
     return bytes[element / 2] >> (element % 2 * 4) & 15;
 }
 
+#define TO_INTEGER(value) (uint64_t)(int64_t)(value)
+#define TO_FLOAT64(value) (double)(value)
+
 void elements_to_integers(const struct tensor *tensor, size_t first, size_t count, uint64_t *ret)
 {
     const uint8_t *source = element_address(tensor, first);
 
     switch (tensor->type) {
-    case DATA_BOOL:
-        CONVERT(uint8_t, value != 0)
-        break;
-    case DATA_UINT8:
-        CONVERT(uint8_t, value)
-        break;
-    case DATA_UINT16:
-        CONVERT(uint16_t, value)
-        break;
-    case DATA_UINT32:
-        CONVERT(uint32_t, value)
-        break;
+        CONVERT_CASE(DATA_BOOL, uint8_t, value != 0)
+        CONVERT_INTEGER_CASES(TO_INTEGER)
     case DATA_UINT64:
     case DATA_INT64:
         memcpy(ret, source, count * sizeof(*ret));
-        break;
-    case DATA_INT8:
-        CONVERT(int8_t, (uint64_t)(int64_t)value)
-        break;
-    case DATA_INT16:
-        CONVERT(int16_t, (uint64_t)(int64_t)value)
-        break;
-    case DATA_INT32:
-        CONVERT(int32_t, (uint64_t)(int64_t)value)
-        break;
-    case DATA_UINT4:
-        for (size_t i = 0; i < count; i++)
-            ret[i] = half_byte(tensor, first + i);
-        break;
-    case DATA_INT4:
-        for (size_t i = 0; i < count; i++)
-            ret[i] = (uint64_t)(int64_t)((half_byte(tensor, first + i) ^ 8) - 8);
         break;
     default:
         break;
@@ -85,31 +83,14 @@ void elements_to_float32(const struct tensor *tensor, size_t first, size_t count
     case DATA_FLOAT32:
         memcpy(ret, source, count * sizeof(*ret));
         break;
-    case DATA_BOOL:
-        CONVERT(uint8_t, value != 0 ? 1.0F : 0.0F)
-        break;
-    case DATA_FLOAT16:
-        CONVERT(uint16_t, float16_to_float32(value))
-        break;
-    case DATA_BFLOAT16:
-        CONVERT(uint16_t, bfloat16_to_float32(value))
-        break;
-    case DATA_FLOAT8E4M3FN:
-        CONVERT(uint8_t, float8_to_float32(DATA_FLOAT8E4M3FN, value))
-        break;
-    case DATA_FLOAT8E4M3FNUZ:
-        CONVERT(uint8_t, float8_to_float32(DATA_FLOAT8E4M3FNUZ, value))
-        break;
-    case DATA_FLOAT8E5M2:
-        CONVERT(uint8_t, float8_to_float32(DATA_FLOAT8E5M2, value))
-        break;
-    case DATA_FLOAT8E5M2FNUZ:
-        CONVERT(uint8_t, float8_to_float32(DATA_FLOAT8E5M2FNUZ, value))
-        break;
-    case DATA_FLOAT4E2M1:
-        for (size_t i = 0; i < count; i++)
-            ret[i] = float4_to_float32(half_byte(tensor, first + i));
-        break;
+        CONVERT_CASE(DATA_BOOL, uint8_t, value != 0 ? 1.0F : 0.0F)
+        CONVERT_CASE(DATA_FLOAT16, uint16_t, float16_to_float32(value))
+        CONVERT_CASE(DATA_BFLOAT16, uint16_t, bfloat16_to_float32(value))
+        CONVERT_CASE(DATA_FLOAT8E4M3FN, uint8_t, float8_to_float32(DATA_FLOAT8E4M3FN, value))
+        CONVERT_CASE(DATA_FLOAT8E4M3FNUZ, uint8_t, float8_to_float32(DATA_FLOAT8E4M3FNUZ, value))
+        CONVERT_CASE(DATA_FLOAT8E5M2, uint8_t, float8_to_float32(DATA_FLOAT8E5M2, value))
+        CONVERT_CASE(DATA_FLOAT8E5M2FNUZ, uint8_t, float8_to_float32(DATA_FLOAT8E5M2FNUZ, value))
+        CONVERT_HALF_BYTES_CASE(DATA_FLOAT4E2M1, float4_to_float32(value))
     default:
         break;
     }
@@ -139,44 +120,11 @@ void elements_to_float64(const struct tensor *tensor, size_t first, size_t count
     case DATA_FLOAT64:
         memcpy(ret, source, count * sizeof(*ret));
         break;
-    case DATA_FLOAT32:
-        CONVERT(float, (double)value)
-        break;
-    case DATA_BOOL:
-        CONVERT(uint8_t, value != 0 ? 1.0 : 0.0)
-        break;
-    case DATA_UINT8:
-        CONVERT(uint8_t, (double)value)
-        break;
-    case DATA_UINT16:
-        CONVERT(uint16_t, (double)value)
-        break;
-    case DATA_UINT32:
-        CONVERT(uint32_t, (double)value)
-        break;
-    case DATA_UINT64:
-        CONVERT(uint64_t, (double)value)
-        break;
-    case DATA_INT8:
-        CONVERT(int8_t, (double)value)
-        break;
-    case DATA_INT16:
-        CONVERT(int16_t, (double)value)
-        break;
-    case DATA_INT32:
-        CONVERT(int32_t, (double)value)
-        break;
-    case DATA_INT64:
-        CONVERT(int64_t, (double)value)
-        break;
-    case DATA_UINT4:
-        for (size_t i = 0; i < count; i++)
-            ret[i] = (double)half_byte(tensor, first + i);
-        break;
-    case DATA_INT4:
-        for (size_t i = 0; i < count; i++)
-            ret[i] = (double)((half_byte(tensor, first + i) ^ 8) - 8);
-        break;
+        CONVERT_CASE(DATA_FLOAT32, float, (double)value)
+        CONVERT_CASE(DATA_BOOL, uint8_t, value != 0 ? 1.0 : 0.0)
+        CONVERT_INTEGER_CASES(TO_FLOAT64)
+        CONVERT_CASE(DATA_UINT64, uint64_t, (double)value)
+        CONVERT_CASE(DATA_INT64, int64_t, (double)value)
     default:
         widen_float32(tensor, first, count, ret);
         break;
