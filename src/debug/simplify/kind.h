@@ -8,12 +8,21 @@
 #include "base/hash.h"
 #include "base/text/string_builder.h"
 #include "onnx/model/model.h"
+#include "onnx/shrink/attributes.h"
+#include "onnx/shrink/bodies.h"
+#include "onnx/shrink/inputs.h"
+#include "onnx/shrink/stand_in_weights.h"
 
-/* The parts of one model. */
+/* The parts of one model; of the lists only those of the kind are filled. */
 struct simplify_parts {
-    void *data;            /* the kind's own */
     uint8_t *alternatives; /* number of alternatives of each part */
     size_t count;
+
+    struct weight_list weights;
+    struct optional_attribute_list attributes;
+    struct input_size_list sizes;
+    struct value_list decisions;  /* the `If` nodes of the main graph, which a branch can replace; then ... */
+    struct inner_node_list inner; /* ... nodes in subgraphs and functions */
 };
 
 struct simplify_kind {
@@ -25,7 +34,6 @@ struct simplify_kind {
 
     /* Lists the parts of `model`; `ret` is zeroed, and released also after an error. */
     int (*survey)(struct model *model, struct simplify_parts *ret, struct error *err);
-    void (*release)(struct simplify_parts *parts);
 
     /* Changes `model`, a copy of the surveyed one, which outlives it. One choice for each part; 0 leaves it unchanged.
      * */

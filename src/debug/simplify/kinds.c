@@ -1,15 +1,11 @@
 /* debug/simplify/kinds.c: weights, attributes, shapes: see kind.h. */
 #include "debug/simplify/kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "onnx/model/text.h"
-#include "onnx/shrink/attributes.h"
-#include "onnx/shrink/inputs.h"
-#include "onnx/shrink/stand_in_weights.h"
 
 static void set_alternatives(struct simplify_parts *parts, size_t count, unsigned each)
 {
@@ -31,29 +27,16 @@ static size_t count_choice(const struct simplify_parts *parts, const uint8_t *ch
 
 static int survey_weights(struct model *model, struct simplify_parts *ret, struct error *err)
 {
-    struct weight_list *list = memory_alloc_zero(1, sizeof(*list));
-    int rc;
+    int rc = weights_list(model, &ret->weights, err);
 
-    ret->data = list;
-    rc = weights_list(model, list, err);
-    set_alternatives(ret, list->count, STAND_IN_NOISE);
+    set_alternatives(ret, ret->weights.count, STAND_IN_NOISE);
     return rc;
-}
-
-static void release_weights(struct simplify_parts *parts)
-{
-    struct weight_list *list = parts->data;
-
-    if (list != NULL)
-        free(list->items);
-    free(list);
-    free(parts->alternatives);
 }
 
 static int apply_weights(const struct simplify_parts *parts, struct model *model, const uint8_t *choices,
                          struct error *err)
 {
-    const struct weight_list *list = parts->data;
+    const struct weight_list *list = &parts->weights;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < list->count; i++)
@@ -69,7 +52,7 @@ static const char *name_of_stand_in(unsigned choice)
 static void name_weight(const struct simplify_parts *parts, const struct model *model, size_t index,
                         struct string_builder *out)
 {
-    const struct weight_list *list = parts->data;
+    const struct weight_list *list = &parts->weights;
 
     string_add_text(out, model->values.items[list->items[index].value].name);
 }
@@ -87,7 +70,7 @@ static void add_size(struct string_builder *out, size_t bytes)
 static void report_weights(const struct simplify_parts *parts, const struct model *model, const uint8_t *choices,
                            struct string_builder *out)
 {
-    const struct weight_list *list = parts->data;
+    const struct weight_list *list = &parts->weights;
     size_t replaced = parts->count - count_choice(parts, choices, STAND_IN_NONE);
     const char *separator = "";
     size_t bytes = 0;
@@ -124,7 +107,6 @@ const struct simplify_kind simplify_weights = {
     .title = "Replacing weights",
     .parts = "weight(s)",
     .survey = survey_weights,
-    .release = release_weights,
     .apply = apply_weights,
     .choice_name = name_of_stand_in,
     .name = name_weight,
@@ -136,30 +118,17 @@ const struct simplify_kind simplify_weights = {
 
 static int survey_attributes(struct model *model, struct simplify_parts *ret, struct error *err)
 {
-    struct optional_attribute_list *list = memory_alloc_zero(1, sizeof(*list));
-
     (void)err;
-    ret->data = list;
-    attributes_list_optional(model, list);
-    set_alternatives(ret, list->count, 1);
+    attributes_list_optional(model, &ret->attributes);
+    set_alternatives(ret, ret->attributes.count, 1);
     return 0;
-}
-
-static void release_attributes(struct simplify_parts *parts)
-{
-    struct optional_attribute_list *list = parts->data;
-
-    if (list != NULL)
-        free(list->items);
-    free(list);
-    free(parts->alternatives);
 }
 
 static int apply_attributes(const struct simplify_parts *parts, struct model *model, const uint8_t *choices,
                             struct error *err)
 {
     (void)err;
-    attributes_drop(model, parts->data, choices);
+    attributes_drop(model, &parts->attributes, choices);
     return 0;
 }
 
@@ -172,8 +141,7 @@ static const char *name_of_default(unsigned choice)
 static void name_attribute(const struct simplify_parts *parts, const struct model *model, size_t index,
                            struct string_builder *out)
 {
-    const struct optional_attribute_list *list = parts->data;
-    const struct optional_attribute *attribute = &list->items[index];
+    const struct optional_attribute *attribute = &parts->attributes.items[index];
     const struct node *node = &model->nodes.items[attribute->node];
 
     string_add_text(out, node->name.size > 0 ? node->name : node->op_type);
@@ -193,7 +161,6 @@ const struct simplify_kind simplify_attributes = {
     .parts = "attribute(s)",
     .changes_types = true,
     .survey = survey_attributes,
-    .release = release_attributes,
     .apply = apply_attributes,
     .choice_name = name_of_default,
     .name = name_attribute,
@@ -204,32 +171,21 @@ const struct simplify_kind simplify_attributes = {
 
 static int survey_shapes(struct model *model, struct simplify_parts *ret, struct error *err)
 {
-    struct input_size_list *list = memory_alloc_zero(1, sizeof(*list));
+    const struct input_size_list *list = &ret->sizes;
 
     (void)err;
-    ret->data = list;
-    input_sizes_list(model, list);
+    input_sizes_list(model, &ret->sizes);
     set_alternatives(ret, list->count, 1);
     for (size_t i = 0; i < list->count; i++)
         ret->alternatives[i] = (uint8_t)input_size_choices(list->items[i].size);
     return 0;
 }
 
-static void release_shapes(struct simplify_parts *parts)
-{
-    struct input_size_list *list = parts->data;
-
-    if (list != NULL)
-        free(list->items);
-    free(list);
-    free(parts->alternatives);
-}
-
 static int apply_shapes(const struct simplify_parts *parts, struct model *model, const uint8_t *choices,
                         struct error *err)
 {
     (void)err;
-    inputs_shrink(model, parts->data, choices);
+    inputs_shrink(model, &parts->sizes, choices);
     return 0;
 }
 
@@ -253,8 +209,7 @@ static const char *name_of_size(unsigned choice)
 static void name_size(const struct simplify_parts *parts, const struct model *model, size_t index,
                       struct string_builder *out)
 {
-    const struct input_size_list *list = parts->data;
-    const struct input_size *size = &list->items[index];
+    const struct input_size *size = &parts->sizes.items[index];
 
     if (size->all)
         string_add_format(out, "size %lld", (long long)size->size);
@@ -285,7 +240,6 @@ const struct simplify_kind simplify_shapes = {
     .changes_types = true,
     .changes_inputs = true,
     .survey = survey_shapes,
-    .release = release_shapes,
     .apply = apply_shapes,
     .identify = identify_shapes,
     .choice_name = name_of_size,

@@ -374,6 +374,16 @@ static void warn_of_model(const struct simplify *simplify)
         log_message(simplify->log, LOG_WARNING, "%s", text.data);
 }
 
+static void release_parts(struct simplify_parts *parts)
+{
+    free(parts->alternatives);
+    free(parts->weights.items);
+    free(parts->attributes.items);
+    free(parts->sizes.items);
+    free(parts->decisions.items);
+    free(parts->inner.items);
+}
+
 static int run_kind(struct simplify *simplify, const struct simplify_kind *kind, struct error *err)
 {
     struct error why = {0};
@@ -396,7 +406,7 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
         rc = search_parts(simplify, err);
     else /* for instance missing external data, which is no reason to discard the result */
         log_message(simplify->log, LOG_WARNING, "Skipped: %s", why.message);
-    kind->release(&simplify->parts);
+    release_parts(&simplify->parts);
     if (rc == 0 && kind->warn != NULL)
         warn_of_model(simplify);
     return rc;
