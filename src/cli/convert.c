@@ -514,14 +514,10 @@ static int convert_model(const struct command_context *context, const struct con
 static int convert_run(const struct command_context *context, const struct convert_settings *settings,
                        struct error *err)
 {
-    struct result_file result;
+    struct result_file result SCOPED(result_file_close) = {0};
     int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
-    if (rc < 0)
-        return rc;
-    rc = convert_model(context, settings, &result, err);
-    result_file_close(&result);
-    return rc;
+    return rc < 0 ? rc : convert_model(context, settings, &result, err);
 }
 
 DEFINE_COMMAND_RUN(convert_run, struct convert_settings)

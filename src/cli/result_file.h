@@ -1,10 +1,11 @@
 /* cli/result_file.h: the file of --json of commands that write a model or data: what was read, what was done, what was
  * written, and how the two differ.
  *
+ *   struct result_file result SCOPED(result_file_close) = {0};
+ *
  *   rc = result_file_open(&result, context, &settings->json, &settings->file, err);      "command"; "read"
  *   ... add members to result.json while working ...
  *   rc = result_file_save(&result, path, err);         "written" and "changes"
- *   result_file_close(&result);
  *
  * Both models are looked at as they lie on the disk, so that the file says what was really written. Without --json
  * what is added goes to memory, so that commands need not ask whether it is wanted. docs/formats.md has the members.

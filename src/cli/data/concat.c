@@ -119,13 +119,16 @@ static int save_concatenated(struct log *log, const char *path, const struct dat
     return run_results_save(&data->results, path, err);
 }
 
-static int concat_files(const struct command_context *context, const struct concat_settings *settings,
-                        struct result_file *result, struct error *err)
+static int data_concat_run(const struct command_context *context, const struct concat_settings *settings,
+                           struct error *err)
 {
+    struct result_file result SCOPED(result_file_close) = {0};
     struct data_file all SCOPED(data_file_release) = {0};
-    int rc = 0;
+    int rc = result_file_open(&result, context, &settings->json, NULL, err);
 
-    json_writer_begin_array_member(&result->json, "read");
+    if (rc < 0)
+        return rc;
+    json_writer_begin_array_member(&result.json, "read");
     for (size_t i = 0; i < settings->paths.count; i++) {
         const char *path = settings->paths.items[i];
         struct data_file file SCOPED(data_file_release) = {0};
@@ -135,39 +138,22 @@ static int concat_files(const struct command_context *context, const struct conc
             return rc;
         if (i == 0)
             all.holds_results = file.holds_results;
-        if (file.holds_results != all.holds_results) {
-            rc = error_set(err, ERR_INVALID,
-                           "Cannot concatenate input data with output data. Please provide files of the same type.");
-        } else {
-            describe_data_read(result, path, &file);
-            append_inputs(context->log, path, &file.feeds, &all.feeds);
-            append_results(context->log, path, &file.results, &all.results);
-        }
-        if (rc < 0)
-            return rc;
+        if (file.holds_results != all.holds_results)
+            return error_set(err, ERR_INVALID,
+                             "Cannot concatenate input data with output data. Please provide files of the same type.");
+        describe_data_read(&result, path, &file);
+        append_inputs(context->log, path, &file.feeds, &all.feeds);
+        append_results(context->log, path, &file.results, &all.results);
     }
-    json_writer_end_array(&result->json);
+    json_writer_end_array(&result.json);
     rc = save_concatenated(context->log, settings->output, &all, err);
     if (rc < 0)
         return rc;
     if (all.holds_results)
-        describe_results_written(result, settings->output, &all.results);
+        describe_results_written(&result, settings->output, &all.results);
     else
-        describe_inputs_written(result, settings->output, &all.feeds);
-    return result_file_save(result, NULL, err);
-}
-
-static int data_concat_run(const struct command_context *context, const struct concat_settings *settings,
-                           struct error *err)
-{
-    struct result_file result;
-    int rc = result_file_open(&result, context, &settings->json, NULL, err);
-
-    if (rc < 0)
-        return rc;
-    rc = concat_files(context, settings, &result, err);
-    result_file_close(&result);
-    return rc;
+        describe_inputs_written(&result, settings->output, &all.feeds);
+    return result_file_save(&result, NULL, err);
 }
 
 DEFINE_COMMAND_RUN(data_concat_run, struct concat_settings)

@@ -70,13 +70,16 @@ static int generate_data(struct data_loader *loader, const struct model *model, 
     return rc;
 }
 
-static int write_data(const struct command_context *context, const struct data_generate_settings *settings,
-                      struct result_file *result, struct error *err)
+static int data_generate_run(const struct command_context *context, const struct data_generate_settings *settings,
+                             struct error *err)
 {
+    struct result_file result SCOPED(result_file_close) = {0};
     struct data_loader *loader = NULL;
     struct model *model = NULL;
-    int rc;
+    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
+    if (rc < 0)
+        return rc;
     if (settings->file.data.files.count > 0)
         return error_set(err, ERR_INVALID,
                          "--load-inputs: this command generates data; `polygraphy data merge` converts files");
@@ -86,7 +89,7 @@ static int write_data(const struct command_context *context, const struct data_g
     rc = data_loader_from_options(context, &settings->file, model, &loader, err);
     if (rc < 0)
         goto done;
-    add_rules(result, context->log, data_loader_derived(loader));
+    add_rules(&result, context->log, data_loader_derived(loader));
     rc = generate_data(loader, model, err);
     if (rc < 0)
         goto done;
@@ -95,26 +98,13 @@ static int write_data(const struct command_context *context, const struct data_g
     rc = data_file_save(data_loader_kept(loader), settings->output, err);
     if (rc < 0)
         goto done;
-    json_writer_begin_object_member(&result->json, "written");
-    result_file_add_path(result, settings->output);
-    json_writer_end_object(&result->json);
-    rc = result_file_save(result, NULL, err);
+    json_writer_begin_object_member(&result.json, "written");
+    result_file_add_path(&result, settings->output);
+    json_writer_end_object(&result.json);
+    rc = result_file_save(&result, NULL, err);
 done:
     data_loader_free(loader);
     model_free(model);
-    return rc;
-}
-
-static int data_generate_run(const struct command_context *context, const struct data_generate_settings *settings,
-                             struct error *err)
-{
-    struct result_file result;
-    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
-
-    if (rc < 0)
-        return rc;
-    rc = write_data(context, settings, &result, err);
-    result_file_close(&result);
     return rc;
 }
 

@@ -118,48 +118,38 @@ static int keep_only(struct tensor_list *list, struct words names, struct error 
 
 /* ---- The command ---- */
 
-static int merge_files(const struct command_context *context, const struct merge_settings *values,
-                       struct result_file *result, struct error *err)
+static int data_merge_run(const struct command_context *context, const struct merge_settings *settings,
+                          struct error *err)
 {
+    struct result_file result SCOPED(result_file_close) = {0};
     struct feed_dicts merged SCOPED(feed_dicts_release) = {0};
-    int rc = 0;
+    int rc = result_file_open(&result, context, &settings->json, NULL, err);
 
-    json_writer_begin_array_member(&result->json, "read");
-    for (size_t i = 0; i < values->paths.count && rc == 0; i++) {
-        const char *path = values->paths.items[i];
+    if (rc < 0)
+        return rc;
+    json_writer_begin_array_member(&result.json, "read");
+    for (size_t i = 0; i < settings->paths.count && rc == 0; i++) {
+        const char *path = settings->paths.items[i];
         struct data_file file SCOPED(data_file_release) = {0};
 
         rc = data_file_load(&file, path, err);
         if (rc < 0)
             break;
-        describe_data_read(result, path, &file);
+        describe_data_read(&result, path, &file);
         merge_file(context->log, path, &file, i == 0, &merged);
     }
-    json_writer_end_array(&result->json);
-    for (size_t i = 0; values->only.items != NULL && i < merged.count && rc == 0; i++)
-        rc = keep_only(&merged.items[i], values->only, err);
+    json_writer_end_array(&result.json);
+    for (size_t i = 0; settings->only.items != NULL && i < merged.count && rc == 0; i++)
+        rc = keep_only(&merged.items[i], settings->only, err);
     if (rc < 0)
         return rc;
     log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
-                values->output);
-    rc = data_file_save(&merged, values->output, err);
+                settings->output);
+    rc = data_file_save(&merged, settings->output, err);
     if (rc < 0)
         return rc;
-    describe_inputs_written(result, values->output, &merged);
-    return result_file_save(result, NULL, err);
-}
-
-static int data_merge_run(const struct command_context *context, const struct merge_settings *settings,
-                          struct error *err)
-{
-    struct result_file result;
-    int rc = result_file_open(&result, context, &settings->json, NULL, err);
-
-    if (rc < 0)
-        return rc;
-    rc = merge_files(context, settings, &result, err);
-    result_file_close(&result);
-    return rc;
+    describe_inputs_written(&result, settings->output, &merged);
+    return result_file_save(&result, NULL, err);
 }
 
 DEFINE_COMMAND_RUN(data_merge_run, struct merge_settings)

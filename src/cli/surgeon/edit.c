@@ -4,7 +4,7 @@
 int surgeon_edit(struct surgeon_job job, int (*edit)(const struct surgeon_job *job, struct error *err),
                  struct error *err)
 {
-    struct result_file result;
+    struct result_file result SCOPED(result_file_close) = {0};
     int rc = result_file_open(&result, job.context, job.json, job.file, err);
 
     if (rc < 0)
@@ -15,7 +15,6 @@ int surgeon_edit(struct surgeon_job job, int (*edit)(const struct surgeon_job *j
         rc = edit(&job, err);
     if (rc == 0)
         rc = result_file_save(&result, job.file->save.path, err);
-    result_file_close(&result);
     model_free(job.model);
     return rc;
 }
