@@ -33,42 +33,17 @@ static const char *const without_effect[] = {"--load-outputs",
                                              "--norm-tolerance",
                                              "--error-quantile",
                                              "--infinities-compare-equal",
+                                             "--nans-compare-equal",
                                              "--index-tolerance",
                                              NULL};
-
-/* Thresholds that select their functions if --compare does not. */
-static const struct {
-    const char *option;
-    enum comparison_function function;
-} thresholds[] = {
-    {"--atol", COMPARISON_SIMPLE},
-    {"--rtol", COMPARISON_SIMPLE},
-    {"--check-error-stat", COMPARISON_SIMPLE},
-    {"--l2-threshold", COMPARISON_L2},
-    {"--cosine-similarity-threshold", COMPARISON_COSINE_SIMILARITY},
-    {"--psnr-threshold", COMPARISON_PSNR},
-    {"--snr-threshold", COMPARISON_SNR},
-    {"--nmse-tolerance", COMPARISON_NMSE},
-};
-
-static struct comparison_functions functions_to_judge(const struct parse *parse,
-                                                      const struct comparison_settings *settings)
-{
-    struct comparison_functions ret = {0};
-
-    if (parse_given(parse, "--compare") != NULL)
-        return comparison_functions_or_default(&settings->functions);
-    for (size_t i = 0; i < ARRAY_LEN(thresholds); i++)
-        if (parse_given(parse, thresholds[i].option) != NULL)
-            comparison_functions_add(&ret, thresholds[i].function);
-    return ret;
-}
 
 static int judge_results(const struct command_context *context, const struct check_accuracy_settings *settings,
                          struct accuracy_results *results, bool *ret_passed, struct error *err)
 {
     const struct comparison_settings *comparison = &settings->comparison.settings;
-    struct comparison_functions functions = functions_to_judge(context->parse, comparison);
+    bool is_chosen = parse_given(context->parse, "--compare") != NULL;
+    struct comparison_functions functions = is_chosen ? comparison_functions_or_default(&comparison->functions)
+                                                      : comparison_functions_of_options(context->parse);
     int rc;
 
     if (accuracy_count_outputs(results) == 0)
@@ -76,7 +51,7 @@ static int judge_results(const struct command_context *context, const struct che
     rc = accuracy_results_judge_again(results, &functions, &comparison->rules, err);
     if (rc < 0)
         return rc;
-    if (parse_given(context->parse, "--compare") != NULL)
+    if (is_chosen)
         accuracy_results_keep(results, &functions, context->log);
     for (size_t r = 0; r < results->count; r++)
         results->items[r].average |= settings->accuracy.average;

@@ -57,6 +57,16 @@ static const struct {
     {"--nmse-tolerance", COMPARISON_NMSE},
 };
 
+struct comparison_functions comparison_functions_of_options(const struct parse *parse)
+{
+    struct comparison_functions ret = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(specific); i++)
+        if (parse_given(parse, specific[i].option) != NULL)
+            comparison_functions_add(&ret, specific[i].function);
+    return ret;
+}
+
 bool comparison_is_of_values(const struct parse *parse)
 {
     const struct option_state *state;

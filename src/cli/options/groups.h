@@ -151,6 +151,9 @@ OPTION_GROUP(struct driver_settings, inference_options);
 /* Whether simple is among the functions of --compare: values within tolerances. */
 bool comparison_is_of_values(const struct parse *parse);
 
+/* The functions whose tolerances and thresholds are given. */
+struct comparison_functions comparison_functions_of_options(const struct parse *parse);
+
 struct comparison_values {
     struct comparison_settings settings; /* functions, tolerances, and when to stop */
     struct words compare;                /* names of the functions, as typed */
