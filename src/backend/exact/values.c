@@ -84,9 +84,7 @@ int exact_refuse_shapes(const struct exact_call *call, struct error *err)
 
 struct text exact_text_attribute(const struct exact_call *call, const char *name, const char *fallback)
 {
-    struct span text;
-
-    return node_attribute_text(call->node->message, name, &text) ? span_text(text) : text_of(fallback);
+    return node_attribute_text_or(call->node->message, name, fallback);
 }
 
 /* ---- Shapes ---- */

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "onnx/half/mixed_precision.h"
 #include "onnx/external/tensor.h"
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 #include "tensor/values/elements.h"
 
@@ -170,17 +169,6 @@ static const char *const movers[] = {
     "Trilu",         "Unsqueeze", "Where",
 };
 
-static bool attribute_is_text(struct span node, const char *name, const char *expected)
-{
-    struct span message;
-    struct attribute attribute;
-
-    if (!node_attribute_find(node, name, &message))
-        return true; /* the default */
-    attribute_read(message, &attribute);
-    return text_equal_string(span_text(attribute.bytes), expected);
-}
-
 bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape)
 {
     const struct initializer *initializer = model_dense_initializer(model, value);
@@ -226,7 +214,7 @@ static bool read_activation(const struct model *model, const struct node *node, 
         *alpha = node_attribute_float(node->message, "alpha", 1.0F);
         return true;
     case ACTIVATION_GELU_ERF:
-        return attribute_is_text(node->message, "approximate", "none");
+        return text_equal_string(node_attribute_text_or(node->message, "approximate", "none"), "none");
     default:
         return true;
     }
@@ -270,7 +258,7 @@ static bool node_moves_data(const struct model *model, const struct node *node)
     if (node_is(node, "Dropout")) /* random in training mode; else it does nothing */
         return node_input(model, node, 2) == VALUE_NONE || value_is_false_constant(model, node_input(model, node, 2));
     if ((node_is(node, "ScatterElements") || node_is(node, "ScatterND")) &&
-        !attribute_is_text(node->message, "reduction", "none"))
+        !text_equal_string(node_attribute_text_or(node->message, "reduction", "none"), "none"))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(movers); i++)
         if (node_is(node, movers[i]))

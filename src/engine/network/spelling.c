@@ -8,7 +8,6 @@
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/external/tensor.h"
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/wire.h"
@@ -135,13 +134,11 @@ static int replace_sparse(struct model *model, uint32_t value, struct span messa
 /* Whether a node is a Constant with a sparse value, which `ret` gets. */
 static bool node_is_sparse_constant(const struct model *model, const struct node *node, struct span *ret)
 {
-    struct span message;
     struct attribute attribute;
 
     if (!node_is(node, "Constant") || node->outputs.count != 1 || model_edge(model, node->outputs, 0) == VALUE_NONE ||
-        !node_attribute_find(node->message, "sparse_value", &message))
+        !node_attribute_read(node->message, "sparse_value", &attribute))
         return false;
-    attribute_read(message, &attribute);
     *ret = attribute.bytes;
     return attribute.type == ATTRIBUTE_ONE_SPARSE_TENSOR;
 }

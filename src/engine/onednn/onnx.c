@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
 int64_t onednn_integer(const struct onednn_attempt *attempt, const char *name, int64_t fallback)
@@ -18,13 +17,7 @@ float onednn_float(const struct onednn_attempt *attempt, const char *name, float
 
 struct text onednn_string(const struct onednn_attempt *attempt, const char *name, const char *fallback)
 {
-    struct attribute attribute;
-    struct span message;
-
-    if (!node_attribute_find(onednn_node(attempt), name, &message))
-        return text_of(fallback);
-    attribute_read(message, &attribute);
-    return span_text(attribute.bytes);
+    return node_attribute_text_or(onednn_node(attempt), name, fallback);
 }
 
 int64_t onednn_opset(const struct onednn_attempt *attempt)

@@ -32,14 +32,22 @@ bool node_attribute_find(struct span node, const char *name, struct span *ret)
     return found;
 }
 
-bool node_attribute_graph(struct span node, const char *name, struct span *ret)
+bool node_attribute_read(struct span node, const char *name, struct attribute *ret)
 {
     struct span message;
-    struct attribute attribute;
 
     if (!node_attribute_find(node, name, &message))
         return false;
-    attribute_read(message, &attribute);
+    attribute_read(message, ret);
+    return true;
+}
+
+bool node_attribute_graph(struct span node, const char *name, struct span *ret)
+{
+    struct attribute attribute;
+
+    if (!node_attribute_read(node, name, &attribute))
+        return false;
     *ret = attribute.bytes;
     return attribute.type == ATTRIBUTE_ONE_GRAPH;
 }
@@ -62,25 +70,26 @@ int64_t node_attribute_integer(struct span node, const char *name, int64_t fallb
 
 float node_attribute_float(struct span node, const char *name, float fallback)
 {
-    struct span message;
     struct attribute attribute;
 
-    if (!node_attribute_find(node, name, &message))
-        return fallback;
-    attribute_read(message, &attribute);
-    return attribute.number;
+    return node_attribute_read(node, name, &attribute) ? attribute.number : fallback;
 }
 
 bool node_attribute_text(struct span node, const char *name, struct span *ret)
 {
-    struct span message;
     struct attribute attribute;
 
-    if (!node_attribute_find(node, name, &message))
+    if (!node_attribute_read(node, name, &attribute))
         return false;
-    attribute_read(message, &attribute);
     *ret = attribute.bytes;
     return attribute.type == ATTRIBUTE_ONE_STRING;
+}
+
+struct text node_attribute_text_or(struct span node, const char *name, const char *fallback)
+{
+    struct span bytes;
+
+    return node_attribute_text(node, name, &bytes) ? span_text(bytes) : text_of(fallback);
 }
 
 bool node_attribute_is(struct span node, const char *name, const char *value)

@@ -5,9 +5,13 @@
 #include <stdbool.h>
 
 #include "base/text/text.h"
+#include "onnx/proto/attribute.h"
 
 /* The AttributeProto of this name. False if the node (a NodeProto) has none. Of duplicates the last one counts. */
 bool node_attribute_find(struct span node, const char *name, struct span *ret);
+
+/* The same attribute, decoded. */
+bool node_attribute_read(struct span node, const char *name, struct attribute *ret);
 
 /* The body (a GraphProto) in this attribute. False if the node has none. */
 bool node_attribute_graph(struct span node, const char *name, struct span *ret);
@@ -20,6 +24,9 @@ float node_attribute_float(struct span node, const char *name, float fallback);
 
 /* The bytes of a string attribute. False if there is none. */
 bool node_attribute_text(struct span node, const char *name, struct span *ret);
+
+/* The text of a string attribute, or `fallback`. */
+struct text node_attribute_text_or(struct span node, const char *name, const char *fallback);
 
 /* Whether a string attribute is there and has this value. */
 bool node_attribute_is(struct span node, const char *name, const char *value);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "engine/onednn/onednn.h"
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
 enum { INPUT, WEIGHTS, BIAS };
@@ -148,15 +147,9 @@ static bool transposed_window(const struct onednn_attempt *attempt, const struct
     int64_t extra[ONEDNN_MAX_RANK] = {0}, ones[ONEDNN_MAX_RANK];
     size_t extra_count;
 
-    if (node_attribute_find(node, "output_shape", &message))
+    if (node_attribute_find(node, "output_shape", &message) ||
+        !text_equal_string(node_attribute_text_or(node, "auto_pad", "NOTSET"), "NOTSET"))
         return false;
-    if (node_attribute_find(node, "auto_pad", &message)) {
-        struct attribute attribute;
-
-        attribute_read(message, &attribute);
-        if (!text_equal_string(span_text(attribute.bytes), "NOTSET"))
-            return false;
-    }
     for (size_t i = 0; i < convolution->rank; i++)
         ones[i] = largest; /* the window's check of the input does not apply */
     if (!onednn_window(attempt, convolution->rank, ones, convolution->kernel, ret))

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
 enum nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL };
@@ -68,14 +67,12 @@ static bool read_resize_rules(const struct onednn_attempt *attempt, struct resiz
 /* In the first version of Upsample the scales are an attribute. */
 static bool attribute_scales(const struct onednn_attempt *attempt, float *ret, size_t *ret_count)
 {
-    struct span message;
     struct attribute attribute;
     struct attribute_walk walk;
     float scale;
 
-    if (!node_attribute_find(onednn_node(attempt), "scales", &message))
+    if (!node_attribute_read(onednn_node(attempt), "scales", &attribute))
         return false;
-    attribute_read(message, &attribute);
     walk = attribute_walk(&attribute);
     for (*ret_count = 0; *ret_count < TENSOR_MAX_RANK && attribute_next_float(&walk, &scale);)
         ret[(*ret_count)++] = scale;

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "engine/onednn/onednn.h"
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
 #define LARGEST INT32_MAX /* of strides and the like: oneDNN computes with `int` */
@@ -58,15 +57,9 @@ static void pad_window_to_same(struct onednn_window *window, size_t rank, const 
 
 static bool read_window_pads(struct span node, struct onednn_window *window, size_t rank, const int64_t *input)
 {
-    struct attribute attribute;
-    struct span message;
-    struct text automatic = TEXT("NOTSET");
+    struct text automatic = node_attribute_text_or(node, "auto_pad", "NOTSET");
     int64_t pads[2 * ONEDNN_MAX_RANK];
 
-    if (node_attribute_find(node, "auto_pad", &message)) {
-        attribute_read(message, &attribute);
-        automatic = span_text(attribute.bytes);
-    }
     if (text_equal_string(automatic, "SAME_UPPER") || text_equal_string(automatic, "SAME_LOWER")) {
         pad_window_to_same(window, rank, input, text_equal_string(automatic, "SAME_UPPER"));
         return true;
