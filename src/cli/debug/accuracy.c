@@ -383,9 +383,7 @@ DEFINE_COMMAND_RUN(debug_accuracy_run, struct debug_accuracy_settings)
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_accuracy_settings, debug.common.logging, logging_options),
     {&accuracy_options, offsetof(struct debug_accuracy_settings, own)},
-    COMMAND_GROUP(struct debug_accuracy_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_accuracy_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_accuracy_settings, debug.common.junit, junit_options),
+    DEBUG_RESULT_GROUPS(struct debug_accuracy_settings),
     COMMAND_GROUP(struct debug_accuracy_settings, file.model, run_model_options),
     COMMAND_GROUP(struct debug_accuracy_settings, runners, runner_options),
     COMMAND_GROUP(struct debug_accuracy_settings, file.data, data_loader_options),

@@ -159,18 +159,8 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_build_settings, debug, iteration_options),
     COMMAND_GROUP(struct debug_build_settings, debug, until_options),
     {&explore_options, 0},
-    COMMAND_GROUP(struct debug_build_settings, file.model, inspect_model_options),
-    COMMAND_GROUP(struct debug_build_settings, file.inference, shape_inference_options),
-    COMMAND_GROUP(struct debug_build_settings, file.load, onnx_load_options),
-    COMMAND_GROUP(struct debug_build_settings, file.data, data_loader_options),
-    COMMAND_GROUP(struct debug_build_settings, file.onnxrt, onnxrt_library_options),
-    COMMAND_GROUP(struct debug_build_settings, engine, engine_config_options),
-    COMMAND_GROUP(struct debug_build_settings, engine, engine_network_options),
-    COMMAND_GROUP(struct debug_build_settings, engine, engine_cache_options),
-    COMMAND_GROUP(struct debug_build_settings, engine, tensorrt_options),
-    COMMAND_GROUP(struct debug_build_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_build_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_build_settings, debug.common.junit, junit_options),
+    DEBUG_ENGINE_GROUPS(struct debug_build_settings, engine_config_options),
+    DEBUG_RESULT_GROUPS(struct debug_build_settings),
 };
 
 const struct command cmd_debug_build = {

@@ -564,12 +564,7 @@ done:
 DEFINE_COMMAND_RUN(debug_passes_run, struct debug_passes_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct debug_passes_settings, debug.common.logging, logging_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug, optional_check_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug, artifact_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug, intermediate_list_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug, iteration_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug, replay_options),
+    DEBUG_SEARCH_GROUPS(struct debug_passes_settings, optional_check_options, intermediate_list_options),
     COMMAND_GROUP(struct debug_passes_settings, runners, runner_options),
     {&passes_options, 0},
     COMMAND_GROUP(struct debug_passes_settings, file.model, convert_model_options),
@@ -579,9 +574,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_passes_settings, engine, engine_config_options),
     COMMAND_GROUP(struct debug_passes_settings, engine, engine_network_options),
     COMMAND_GROUP(struct debug_passes_settings, engine, tensorrt_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_passes_settings, debug.common.junit, junit_options),
+    DEBUG_RESULT_GROUPS(struct debug_passes_settings),
 };
 
 const struct command cmd_debug_passes = {

@@ -405,25 +405,10 @@ done:
 DEFINE_COMMAND_RUN(debug_precision_run, struct debug_precision_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct debug_precision_settings, debug.common.logging, logging_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug, check_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug, artifact_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug, intermediate_engine_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug, iteration_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug, replay_options),
-    COMMAND_GROUP(struct debug_precision_settings, file.model, inspect_model_options),
-    COMMAND_GROUP(struct debug_precision_settings, file.inference, shape_inference_options),
-    COMMAND_GROUP(struct debug_precision_settings, file.load, onnx_load_options),
-    COMMAND_GROUP(struct debug_precision_settings, file.data, data_loader_options),
-    COMMAND_GROUP(struct debug_precision_settings, file.onnxrt, onnxrt_library_options),
-    COMMAND_GROUP(struct debug_precision_settings, engine, engine_config_precision_options),
-    COMMAND_GROUP(struct debug_precision_settings, engine, engine_network_options),
-    COMMAND_GROUP(struct debug_precision_settings, engine, engine_cache_options),
-    COMMAND_GROUP(struct debug_precision_settings, engine, tensorrt_options),
+    DEBUG_SEARCH_GROUPS(struct debug_precision_settings, check_options, intermediate_engine_options),
+    DEBUG_ENGINE_GROUPS(struct debug_precision_settings, engine_config_precision_options),
     {&precision_options, 0},
-    COMMAND_GROUP(struct debug_precision_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_precision_settings, debug.common.junit, junit_options),
+    DEBUG_RESULT_GROUPS(struct debug_precision_settings),
 };
 
 const struct command cmd_debug_precision = {

@@ -172,21 +172,14 @@ static int debug_quantization_run(const struct command_context *context,
 DEFINE_COMMAND_RUN(debug_quantization_run, struct debug_quantization_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct debug_quantization_settings, debug.common.logging, logging_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug, optional_check_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug, artifact_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug, intermediate_onnx_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug, iteration_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug, replay_options),
+    DEBUG_SEARCH_GROUPS(struct debug_quantization_settings, optional_check_options, intermediate_onnx_options),
     {&quantization_options, 0},
     {&quantization_search_options, 0},
     COMMAND_GROUP(struct debug_quantization_settings, file.model, lint_model_options),
     COMMAND_GROUP(struct debug_quantization_settings, file.data, data_loader_options),
     COMMAND_GROUP(struct debug_quantization_settings, comparison, comparison_options),
     COMMAND_GROUP(struct debug_quantization_settings, file.onnxrt, onnxrt_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_quantization_settings, debug.common.junit, junit_options),
+    DEBUG_RESULT_GROUPS(struct debug_quantization_settings),
 };
 
 const struct command cmd_debug_quantization = {

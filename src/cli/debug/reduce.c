@@ -423,12 +423,7 @@ done:
 DEFINE_COMMAND_RUN(debug_reduce_run, struct debug_reduce_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct debug_reduce_settings, debug.common.logging, logging_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug, check_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug, artifact_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug, intermediate_onnx_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug, iteration_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug, replay_options),
+    DEBUG_SEARCH_GROUPS(struct debug_reduce_settings, check_options, intermediate_onnx_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.model, reduce_model_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.save, onnx_save_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.inference, shape_inference_default_options),
@@ -436,9 +431,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_reduce_settings, file.data, data_loader_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.onnxrt, onnxrt_reference_options),
     {&reduce_options, 0},
-    COMMAND_GROUP(struct debug_reduce_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_reduce_settings, debug.common.junit, junit_options),
+    DEBUG_RESULT_GROUPS(struct debug_reduce_settings),
 };
 
 const struct command cmd_debug_reduce = {

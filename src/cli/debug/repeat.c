@@ -53,9 +53,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_repeat_settings, debug, iteration_options),
     COMMAND_GROUP(struct debug_repeat_settings, debug, until_options),
     COMMAND_GROUP(struct debug_repeat_settings, debug, replay_options),
-    COMMAND_GROUP(struct debug_repeat_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_repeat_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_repeat_settings, debug.common.junit, junit_options),
+    DEBUG_RESULT_GROUPS(struct debug_repeat_settings),
 };
 
 const struct command cmd_debug_repeat = {

@@ -14,6 +14,32 @@
 /* Options of all searches in the short help, after those of the command. */
 #define DEBUG_SEARCH_ESSENTIAL "-j --load-debug-replay --show-output --json --report -v"
 
+/* Option groups that the commands share, whose settings have the members `debug`, `file` and `engine`: those of all
+ * searches, those of what --json, --report and --junit write, and those of commands that build engines. */
+/* clang-format off */
+#define DEBUG_SEARCH_GROUPS(type, check, intermediate) \
+    COMMAND_GROUP(type, debug.common.logging, logging_options), \
+    COMMAND_GROUP(type, debug, check), \
+    COMMAND_GROUP(type, debug, artifact_options), \
+    COMMAND_GROUP(type, debug, intermediate), \
+    COMMAND_GROUP(type, debug, iteration_options), \
+    COMMAND_GROUP(type, debug, replay_options)
+#define DEBUG_RESULT_GROUPS(type) \
+    COMMAND_GROUP(type, debug.json, json_options), \
+    COMMAND_GROUP(type, debug.report, report_options), \
+    COMMAND_GROUP(type, debug.common.junit, junit_options)
+#define DEBUG_ENGINE_GROUPS(type, config) \
+    COMMAND_GROUP(type, file.model, inspect_model_options), \
+    COMMAND_GROUP(type, file.inference, shape_inference_options), \
+    COMMAND_GROUP(type, file.load, onnx_load_options), \
+    COMMAND_GROUP(type, file.data, data_loader_options), \
+    COMMAND_GROUP(type, file.onnxrt, onnxrt_library_options), \
+    COMMAND_GROUP(type, engine, config), \
+    COMMAND_GROUP(type, engine, engine_network_options), \
+    COMMAND_GROUP(type, engine, engine_cache_options), \
+    COMMAND_GROUP(type, engine, tensorrt_options)
+/* clang-format on */
+
 /* Session settings from the options for the check, candidates, artifacts, replays and the model (`file`; NULL for a
  * command without one); also enables questions and progress on the terminal, and sets this program's path. Borrows from
  * the context and the settings. */

@@ -373,25 +373,10 @@ done:
 DEFINE_COMMAND_RUN(debug_tactics_run, struct debug_tactics_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct debug_tactics_settings, debug.common.logging, logging_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug, check_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug, artifact_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug, intermediate_engine_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug, iteration_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug, replay_options),
+    DEBUG_SEARCH_GROUPS(struct debug_tactics_settings, check_options, intermediate_engine_options),
     {&tactics_options, 0},
-    COMMAND_GROUP(struct debug_tactics_settings, debug.json, json_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug.report, report_options),
-    COMMAND_GROUP(struct debug_tactics_settings, debug.common.junit, junit_options),
-    COMMAND_GROUP(struct debug_tactics_settings, file.model, inspect_model_options),
-    COMMAND_GROUP(struct debug_tactics_settings, file.inference, shape_inference_options),
-    COMMAND_GROUP(struct debug_tactics_settings, file.load, onnx_load_options),
-    COMMAND_GROUP(struct debug_tactics_settings, file.data, data_loader_options),
-    COMMAND_GROUP(struct debug_tactics_settings, file.onnxrt, onnxrt_library_options),
-    COMMAND_GROUP(struct debug_tactics_settings, engine, engine_config_options),
-    COMMAND_GROUP(struct debug_tactics_settings, engine, engine_network_options),
-    COMMAND_GROUP(struct debug_tactics_settings, engine, engine_cache_options),
-    COMMAND_GROUP(struct debug_tactics_settings, engine, tensorrt_options),
+    DEBUG_RESULT_GROUPS(struct debug_tactics_settings),
+    DEBUG_ENGINE_GROUPS(struct debug_tactics_settings, engine_config_options),
 };
 
 const struct command cmd_debug_tactics = {
