@@ -35,31 +35,48 @@ enum { /* DNNL_ARG_...: the role of a tensor in an operation */
        ONEDNN_ARG_MULTIPLE_SRC = 1024,
 };
 
-/* X(ONEDNN_..., dnnl_..., number). The numbers of eltwise algorithms differ between versions. */
-#define ONEDNN_ALGORITHMS(X)                                                                                           \
-    X(CONVOLUTION_DIRECT, convolution_direct, 0x1)                                                                     \
-    X(CONVOLUTION_WINOGRAD, convolution_winograd, 0x2)                                                                 \
-    X(DECONVOLUTION_DIRECT, deconvolution_direct, 0xa)                                                                 \
-    X(DECONVOLUTION_WINOGRAD, deconvolution_winograd, 0xb)                                                             \
-    X(POOLING_MAX, pooling_max, 0x1ff)                                                                                 \
-    X(POOLING_AVG_INCLUDE_PADDING, pooling_avg_include_padding, 0x2ff)                                                 \
-    X(POOLING_AVG_EXCLUDE_PADDING, pooling_avg_exclude_padding, 0x3ff)                                                 \
-    X(LRN_ACROSS_CHANNELS, lrn_across_channels, 0xaff)                                                                 \
-    X(BINARY_ADD, binary_add, 0x1fff0)                                                                                 \
-    X(BINARY_MUL, binary_mul, 0x1fff1)                                                                                 \
-    X(BINARY_MAX, binary_max, 0x1fff2)                                                                                 \
-    X(BINARY_MIN, binary_min, 0x1fff3)                                                                                 \
-    X(BINARY_DIV, binary_div, 0x1fff4)                                                                                 \
-    X(BINARY_SUB, binary_sub, 0x1fff5)                                                                                 \
-    X(RESAMPLING_NEAREST, resampling_nearest, 0x2fff0)                                                                 \
-    X(RESAMPLING_LINEAR, resampling_linear, 0x2fff1)                                                                   \
-    X(REDUCTION_SUM, reduction_sum, 0x2fff4)                                                                           \
-    X(REDUCTION_MUL, reduction_mul, 0x2fff5)                                                                           \
-    X(REDUCTION_MEAN, reduction_mean, 0x2fff6)                                                                         \
-    X(REDUCTION_NORM_LP_SUM, reduction_norm_lp_sum, 0x2fff8)                                                           \
-    X(REDUCTION_NORM_LP_POWER_P_SUM, reduction_norm_lp_power_p_sum, 0x2fffa)                                           \
-    X(SOFTMAX_ACCURATE, softmax_accurate, 0x30000)                                                                     \
-    X(SOFTMAX_LOG, softmax_log, 0x30001)
+/* X(ONEDNN_..., dnnl_..., number in version 2, number in version 3). In version 2, HARDSWISH has an alpha of 1/6 and a
+ * beta of 1/2. */
+/* clang-format off */
+#define ONEDNN_ALGORITHMS(X) \
+    X(CONVOLUTION_DIRECT, convolution_direct, 0x1, 0x1) \
+    X(CONVOLUTION_WINOGRAD, convolution_winograd, 0x2, 0x2) \
+    X(DECONVOLUTION_DIRECT, deconvolution_direct, 0xa, 0xa) \
+    X(DECONVOLUTION_WINOGRAD, deconvolution_winograd, 0xb, 0xb) \
+    X(ELTWISE_RELU, eltwise_relu, 0x1f, 0x20) /* alpha: slope below 0 */ \
+    X(ELTWISE_TANH, eltwise_tanh, 0x2f, 0x21) \
+    X(ELTWISE_ELU, eltwise_elu, 0x3f, 0x22) /* alpha */ \
+    X(ELTWISE_ABS, eltwise_abs, 0x5f, 0x24) \
+    X(ELTWISE_SQRT, eltwise_sqrt, 0x6f, 0x25) \
+    X(ELTWISE_LINEAR, eltwise_linear, 0x7f, 0x26) /* alpha * x + beta */ \
+    X(ELTWISE_SOFT_RELU, eltwise_soft_relu, 0x9f, 0x27) /* log(1 + exp(alpha * x)) / alpha; version 2: alpha is 1 */ \
+    X(ELTWISE_LOGISTIC, eltwise_logistic, 0xaf, 0x29) \
+    X(ELTWISE_EXP, eltwise_exp, 0xbf, 0x2a) \
+    X(ELTWISE_SWISH, eltwise_swish, 0xdf, 0x2c) /* x * logistic(alpha * x) */ \
+    X(ELTWISE_LOG, eltwise_log, 0xef, 0x2d) \
+    X(ELTWISE_CLIP, eltwise_clip, 0xff, 0x2e) /* from alpha to beta */ \
+    X(ELTWISE_GELU_ERF, eltwise_gelu_erf, 0x30, 0x31) \
+    X(ELTWISE_HARDSWISH, eltwise_hardswish, 0x70, 0x34) /* x * clip(alpha * x + beta, 0, 1) */ \
+    X(POOLING_MAX, pooling_max, 0x1ff, 0x1ff) \
+    X(POOLING_AVG_INCLUDE_PADDING, pooling_avg_include_padding, 0x2ff, 0x2ff) \
+    X(POOLING_AVG_EXCLUDE_PADDING, pooling_avg_exclude_padding, 0x3ff, 0x3ff) \
+    X(LRN_ACROSS_CHANNELS, lrn_across_channels, 0xaff, 0xaff) \
+    X(BINARY_ADD, binary_add, 0x1fff0, 0x1fff0) \
+    X(BINARY_MUL, binary_mul, 0x1fff1, 0x1fff1) \
+    X(BINARY_MAX, binary_max, 0x1fff2, 0x1fff2) \
+    X(BINARY_MIN, binary_min, 0x1fff3, 0x1fff3) \
+    X(BINARY_DIV, binary_div, 0x1fff4, 0x1fff4) \
+    X(BINARY_SUB, binary_sub, 0x1fff5, 0x1fff5) \
+    X(RESAMPLING_NEAREST, resampling_nearest, 0x2fff0, 0x2fff0) \
+    X(RESAMPLING_LINEAR, resampling_linear, 0x2fff1, 0x2fff1) \
+    X(REDUCTION_SUM, reduction_sum, 0x2fff4, 0x2fff4) \
+    X(REDUCTION_MUL, reduction_mul, 0x2fff5, 0x2fff5) \
+    X(REDUCTION_MEAN, reduction_mean, 0x2fff6, 0x2fff6) \
+    X(REDUCTION_NORM_LP_SUM, reduction_norm_lp_sum, 0x2fff8, 0x2fff8) \
+    X(REDUCTION_NORM_LP_POWER_P_SUM, reduction_norm_lp_power_p_sum, 0x2fffa, 0x2fffa) \
+    X(SOFTMAX_ACCURATE, softmax_accurate, 0x30000, 0x30000) \
+    X(SOFTMAX_LOG, softmax_log, 0x30001, 0x30001)
+/* clang-format on */
 
 typedef int64_t onednn_dims[ONEDNN_MAX_RANK]; /* an array type: as oneDNN passes them */
 

@@ -10,23 +10,6 @@
 enum { ONEDNN_V2_POST_OP_BASE = 16384 }; /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is (i + 1) * this */
 enum { ONEDNN_V2_USE_GLOBAL_STATS = 0x1, ONEDNN_V2_USE_SCALE = 0x8, ONEDNN_V2_USE_SHIFT = 0x10 };
 
-/* See ONEDNN_ALGORITHMS. */
-#define ONEDNN_V2_ELTWISE_ALGORITHMS(X)                                                                                \
-    X(ELTWISE_RELU, eltwise_relu, 0x1f)                                                                                \
-    X(ELTWISE_TANH, eltwise_tanh, 0x2f)                                                                                \
-    X(ELTWISE_ELU, eltwise_elu, 0x3f)                                                                                  \
-    X(ELTWISE_ABS, eltwise_abs, 0x5f)                                                                                  \
-    X(ELTWISE_SQRT, eltwise_sqrt, 0x6f)                                                                                \
-    X(ELTWISE_LINEAR, eltwise_linear, 0x7f)                                                                            \
-    X(ELTWISE_SOFT_RELU, eltwise_soft_relu, 0x9f)                                                                      \
-    X(ELTWISE_LOGISTIC, eltwise_logistic, 0xaf)                                                                        \
-    X(ELTWISE_EXP, eltwise_exp, 0xbf)                                                                                  \
-    X(ELTWISE_SWISH, eltwise_swish, 0xdf)                                                                              \
-    X(ELTWISE_LOG, eltwise_log, 0xef)                                                                                  \
-    X(ELTWISE_CLIP, eltwise_clip, 0xff)                                                                                \
-    X(ELTWISE_GELU_ERF, eltwise_gelu_erf, 0x30)                                                                        \
-    X(ELTWISE_HARDSWISH, eltwise_hardswish, 0x70)
-
 struct onednn_v2_blocking {
     onednn_dims strides; /* in elements; for a blocked dimension: between blocks */
     int inner_nblks;

@@ -11,9 +11,9 @@
 
 ONEDNN_V3_FUNCTIONS(ONEDNN_POINTER)
 
-#define NUMBER(ours, theirs, number) [ONEDNN_##ours] = (number),
+#define NUMBER(ours, theirs, two, three) [ONEDNN_##ours] = (three),
 
-static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER) ONEDNN_V3_ELTWISE_ALGORITHMS(NUMBER)};
+static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER)};
 
 /* Format tags are spelled like our layouts; newer versions have more of them. */
 static const char *tag_names[MAX_TAGS];

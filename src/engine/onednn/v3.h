@@ -26,23 +26,6 @@ enum { /* dnnl_query_t, of memory descriptors */
        ONEDNN_V3_QUERY_INNER_IDXS = 265,
 };
 
-/* See ONEDNN_ALGORITHMS. */
-#define ONEDNN_V3_ELTWISE_ALGORITHMS(X)                                                                                \
-    X(ELTWISE_RELU, eltwise_relu, 0x20)                                                                                \
-    X(ELTWISE_TANH, eltwise_tanh, 0x21)                                                                                \
-    X(ELTWISE_ELU, eltwise_elu, 0x22)                                                                                  \
-    X(ELTWISE_ABS, eltwise_abs, 0x24)                                                                                  \
-    X(ELTWISE_SQRT, eltwise_sqrt, 0x25)                                                                                \
-    X(ELTWISE_LINEAR, eltwise_linear, 0x26)                                                                            \
-    X(ELTWISE_SOFT_RELU, eltwise_soft_relu, 0x27)                                                                      \
-    X(ELTWISE_LOGISTIC, eltwise_logistic, 0x29)                                                                        \
-    X(ELTWISE_EXP, eltwise_exp, 0x2a)                                                                                  \
-    X(ELTWISE_SWISH, eltwise_swish, 0x2c)                                                                              \
-    X(ELTWISE_LOG, eltwise_log, 0x2d)                                                                                  \
-    X(ELTWISE_CLIP, eltwise_clip, 0x2e)                                                                                \
-    X(ELTWISE_GELU_ERF, eltwise_gelu_erf, 0x31)                                                                        \
-    X(ELTWISE_HARDSWISH, eltwise_hardswish, 0x34)
-
 /* See ONEDNN_FUNCTIONS. */
 #define ONEDNN_V3_FUNCTIONS(X)                                                                                         \
     X(const char *, fmt_tag2str, (unsigned tag))                                                                       \
