@@ -256,6 +256,8 @@ class ModelView {
             `${left > 0 ? `; ${digits(left)} that compute constants alone are not drawn` : ""}. `,
         ...(graph.functions ?? []).map((item) => button(`function ${item.name}`, () => this.enter(item, item.name))));
         this.draw();
+        if (this.drawing.layout.boxes.length > 0)
+            this.drawing.show(0); // wide graphs have nothing in their corner
         this.tools.replaceChildren(finder(network, (number) => this.point(number), (number) => this.choose(number)), this.filter,
             button("−", () => this.drawing.zoom(this.drawing.scale / 1.25), "smaller"),
             button("+", () => this.drawing.zoom(this.drawing.scale * 1.25), "larger"),
@@ -355,6 +357,6 @@ class ModelView {
             return [];
         return [make("h3", {}, `Cut out ${count(this.selected.size, "node", "nodes")}`), this.graphs.length === 1 ?
             commandLine(extractCommand(this.current.network, path, [...this.selected])) :
-            make("p", { class: "note" }, "Without a command: surgeon extract selects tensors of the main graph only, and these nodes are in a body or a function.")];
+            make("p", { class: "note" }, "No command: surgeon extract selects tensors of the main graph only, and these nodes are in a body or a function.")];
     }
 }
