@@ -212,6 +212,21 @@ agrees()
     logged '^\[!\] --decomposable-attentions'
 }
 
+@test "TensorRT-RTX builds for the GPUs that are named" {
+    use_release rtx-1.7
+    polygraphy convert "$models/identity.onnx" -o m.engine --compute-capabilities 8.6 12.0
+    recorded "compute capabilities 2" "last compute capability 120"
+    use_release rtx-1.7
+    polygraphy convert "$models/identity.onnx" -o m.engine --use-gpu
+    recorded "compute capabilities 1" "last compute capability 1"
+    run polygraphy convert "$models/identity.onnx" -o m.engine --compute-capabilities 8
+    logged "^\[!\] --compute-capabilities '8': expected MAJOR.MINOR"
+    use_release 10.16
+    run polygraphy convert "$models/identity.onnx" -o m.engine --compute-capabilities 8.6
+    [ "$status" -ne 0 ]
+    logged '^\[!\] --compute-capabilities'
+}
+
 @test "debug tensors are outputs, from TensorRT 10 on" {
     local release
     for release in 10.0 10.8.0 10.16 11.1 rtx-1.7; do

@@ -176,3 +176,14 @@ requires_shared_models()
     [ "$status" -eq 1 ]
     logged '^\[!\] '
 }
+
+@test "an engine is built for the GPUs that are named, and those it does not support are refused" {
+    use_rtx
+    polygraphy convert "$models/identity.onnx" -o both.engine --compute-capabilities 8.6 12.0
+    polygraphy convert "$models/identity.onnx" -o one.engine --compute-capabilities 8.6
+    [ "$(stat -c %s both.engine)" -gt "$(stat -c %s one.engine)" ]
+    run polygraphy convert "$models/identity.onnx" -o none.engine --compute-capabilities 7.4
+    [ "$status" -ne 0 ]
+    logged '^\[!\] --compute-capabilities: 7.4: TensorRT-RTX refuses it'
+    [ ! -e none.engine ]
+}

@@ -226,9 +226,18 @@ CONFIG_NUMBER(set_tiling_level, get_tiling_level, CONFIG_TILING_LEVEL)
 CONFIG_NUMBER(set_quantization_flags, get_quantization_flags, CONFIG_QUANTIZATION_FLAGS)
 CONFIG_NUMBER(set_capability_count, get_capability_count, CONFIG_COMPUTE_CAPABILITIES)
 
+/* The last one that was set. */
+CONFIG_NUMBER(set_last_capability, get_last_capability, CONFIG_LAST_CAPABILITY)
+
 static bool set_compute_capability(void *self, int32_t capability, int32_t index)
 {
-    return capability > 0 && index >= 0 && index < get_capability_count(self);
+    return capability > 0 && index >= 0 && index < get_capability_count(self) && set_last_capability(self, capability);
+}
+
+static int32_t get_compute_capability(const void *self, int32_t index)
+{
+    (void)index;
+    return get_last_capability(self);
 }
 
 static bool set_pool_limit(void *self, int32_t pool, size_t size)
@@ -412,5 +421,6 @@ const struct method_row config_methods[] = {
     {"VBuilderConfig", "setNbComputeCapabilities", "rtx:55", CALL(set_capability_count)},
     {"VBuilderConfig", "getNbComputeCapabilities", "rtx:56", CALL(get_capability_count)},
     {"VBuilderConfig", "setComputeCapability", "rtx:57", CALL(set_compute_capability)},
+    {"VBuilderConfig", "getComputeCapability", "rtx:58", CALL(get_compute_capability)},
     {NULL, NULL, NULL, {NULL}},
 };

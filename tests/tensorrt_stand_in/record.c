@@ -39,6 +39,7 @@ static void record_numbers(FILE *file, const struct stand_in_config *config)
     record_number(file, "auxiliary streams", numbers[CONFIG_AUXILIARY_STREAMS], -1);
     record_number(file, "most tactics", numbers[CONFIG_MOST_TACTICS], 0);
     record_number(file, "compute capabilities", numbers[CONFIG_COMPUTE_CAPABILITIES], 0);
+    record_number(file, "last compute capability", numbers[CONFIG_LAST_CAPABILITY], 0);
     record_name(file, "capability", "EngineCapability", numbers[CONFIG_CAPABILITY]);
     record_name(file, "device", "DeviceType", numbers[CONFIG_DEVICE_TYPE]);
     record_name(file, "verbosity", "ProfilingVerbosity", numbers[CONFIG_VERBOSITY]);

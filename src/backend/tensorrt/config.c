@@ -1,6 +1,7 @@
 /* backend/tensorrt/config.c: see config.h. */
 #include "backend/tensorrt/config.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -460,6 +461,58 @@ static int set_words(const struct tensorrt_config *config, struct error *err)
                : tensorrt_failure(err, "--tiling-optimization-level");
 }
 
+#define CURRENT_GPU 1 /* ComputeCapability::kCURRENT; the others are 10 * major + minor: kSM86 is 86 */
+
+/* The value of "8.6"; -1: not of that form. */
+static int32_t read_compute_capability(const char *word)
+{
+    size_t major = strspn(word, "0123456789");
+    bool is_good = (major == 1 || major == 2) && word[major] == '.' && isdigit((unsigned char)word[major + 1]) &&
+                   word[major + 2] == '\0';
+
+    return is_good ? 10 * (int32_t)strtol(word, NULL, 10) + (word[major + 1] - '0') : -1;
+}
+
+static int set_compute_capability(const struct tensorrt_config *config, int32_t value, int32_t index, const char *word,
+                                  struct error *err)
+{
+    if (TENSORRT_CALL(VBuilderConfig, setComputeCapability, config->config, value, index) &&
+        TENSORRT_CALL(VBuilderConfig, getComputeCapability, config->config, index) == value)
+        return 0;
+    return error_set(err, ERR_UNSUPPORTED, "%s: TensorRT-RTX refuses it%s", word,
+                     value == CURRENT_GPU ? "; name the GPUs with --compute-capabilities" : "");
+}
+
+/* GPUs that TensorRT-RTX builds for; without, the engine runs on all that it supports. */
+static int set_compute_capabilities(const struct tensorrt_config *config, struct error *err)
+{
+    const struct tensorrt_settings *settings = config->network->settings;
+    const struct words *words = &settings->compute_capabilities;
+    const char *option = settings->use_gpu ? "--use-gpu" : "--compute-capabilities";
+
+    if (!settings->use_gpu && words->count == 0)
+        return 0;
+    if (settings->use_gpu && words->count > 0)
+        return error_set(err, ERR_INVALID, "--use-gpu and --compute-capabilities exclude each other: leave one out");
+    if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, setComputeCapability), option, err) < 0)
+        return err->code;
+    if (!TENSORRT_CALL(VBuilderConfig, setNbComputeCapabilities, config->config,
+                       settings->use_gpu ? 1 : (int32_t)words->count))
+        return tensorrt_failure(err, option);
+    if (settings->use_gpu)
+        return set_compute_capability(config, CURRENT_GPU, 0, option, err);
+    for (size_t i = 0; i < words->count; i++) {
+        int32_t value = read_compute_capability(words->items[i]);
+
+        if (value < 0)
+            return error_set(err, ERR_INVALID, "--compute-capabilities '%s': expected MAJOR.MINOR, as in 8.6",
+                             words->items[i]);
+        if (set_compute_capability(config, value, (int32_t)i, words->items[i], err) < 0)
+            return error_context(err, "--compute-capabilities");
+    }
+    return 0;
+}
+
 static int set_max_aux_streams(const struct tensorrt_config *config, int64_t count, struct error *err)
 {
     bool fits = count >= 0 && count <= INT32_MAX;
@@ -534,10 +587,16 @@ typedef int config_step(const struct tensorrt_config *config, struct error *err)
 
 int tensorrt_config_make(const struct tensorrt_network *network, struct tensorrt_config *ret, struct error *err)
 {
-    static config_step *const steps[] = {
-        set_flags,       set_tensor_types,     set_tensor_formats,     set_tactic_sources,
-        set_pool_limits, set_preview_features, set_quantization_flags, set_words,
-        set_numbers};
+    static config_step *const steps[] = {set_flags,
+                                         set_tensor_types,
+                                         set_tensor_formats,
+                                         set_tactic_sources,
+                                         set_pool_limits,
+                                         set_preview_features,
+                                         set_quantization_flags,
+                                         set_words,
+                                         set_compute_capabilities,
+                                         set_numbers};
     int rc;
 
     *ret = (struct tensorrt_config){.network = network};

@@ -81,6 +81,8 @@ static const struct message_field settings_fields[] = {
     MESSAGE_FIELD(struct tensorrt_settings, runtime_platform, MESSAGE_STRING),
     MESSAGE_FIELD(struct tensorrt_settings, tiling_optimization_level, MESSAGE_STRING),
     MESSAGE_FIELD(struct tensorrt_settings, engine_capability, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_settings, compute_capabilities, MESSAGE_WORDS),
+    MESSAGE_FIELD(struct tensorrt_settings, use_gpu, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, mark_unfused, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, mark_debug, MESSAGE_WORDS),
     MESSAGE_FIELD(struct tensorrt_settings, optimization_profile, MESSAGE_NUMBER),

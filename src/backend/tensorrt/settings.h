@@ -101,6 +101,8 @@ struct tensorrt_settings {
     bool has_max_aux_streams;
     const char *hardware_compatibility_level, *profiling_verbosity, *runtime_platform, *tiling_optimization_level,
         *engine_capability;
+    struct words compute_capabilities; /* of the GPUs that TensorRT-RTX builds for: "8.6" */
+    bool use_gpu;                      /* it builds for the GPU of this machine */
 
     /* tensors inside of the engine, which a run gives out besides its outputs, and of which a build knows */
     bool mark_unfused;

@@ -79,6 +79,10 @@ union tensorrt_dims {
     METHOD(VBuilderConfig, getMemoryPoolLimit, SLOTS(48, 44, 33, 33), size_t, (void *self, int32_t pool)) \
     METHOD(VBuilderConfig, setPreviewFeature, SLOTS(49, 45, 34, 34), void, (void *self, int32_t feature, bool enable)) \
     METHOD(VBuilderConfig, getPreviewFeature, SLOTS(50, 46, 35, 35), bool, (void *self, int32_t feature)) \
+    METHOD(VBuilderConfig, setNbComputeCapabilities, SLOTS(-1, -1, -1, 55), bool, (void *self, int32_t count)) \
+    METHOD(VBuilderConfig, setComputeCapability, SLOTS(-1, -1, -1, 57), bool, \
+           (void *self, int32_t capability, int32_t index)) \
+    METHOD(VBuilderConfig, getComputeCapability, SLOTS(-1, -1, -1, 58), int32_t, (void *self, int32_t index)) \
     METHOD(VBuilderConfig, setCalibrationProfile, SLOTS(35, 31, -1, -1), bool, (void *self, void *profile)) \
     METHOD(VBuilderConfig, setBuilderOptimizationLevel, SLOTS(51, 47, 36, 36), void, (void *self, int32_t level)) \
     METHOD(VBuilderConfig, setHardwareCompatibilityLevel, SLOTS(53, 49, 38, 38), void, (void *self, int32_t level)) \

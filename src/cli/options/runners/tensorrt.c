@@ -94,10 +94,15 @@ static const struct option rows[] = {
                          .topic = "parts-of-tensorrt"),
     /* only for `convert` */
     TRT_ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
+    ROW(tensorrt.compute_capabilities, .names = {"--compute-capabilities"}, .yields = true, .kind = OPTION_MANY,
+        .value_name = "MAJOR.MINOR",
+        .help = "compute capabilities of the GPUs that the engine is built for: 8.6 8.9 (TensorRT-RTX)"),
+    ROW(tensorrt.use_gpu, .names = {"--use-gpu"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "build the engine for the GPU of this machine (TensorRT-RTX)"),
 };
 
 #define RUN_ONLY 5
-#define CONVERT_ONLY 1
+#define CONVERT_ONLY 3
 
 #define TENSORRT_GROUP(first, end)                                                                                     \
     {                                                                                                                  \

@@ -59,6 +59,8 @@ static const char *const new_options[] = {
     "--sequential-runners",
     "--save-input-blob",
     "--all-tensor-formats",
+    "--compute-capabilities",
+    "--use-gpu",
     "--all-tensor-dtypes",
     "--trt-outputs-by-type",
     "--enable-uint8-asymmetric-quantization-dla",
