@@ -8,6 +8,7 @@ computes in bfloat16 where the processor can.
 """
 
 import json
+import re
 import sys
 
 import numpy
@@ -30,5 +31,7 @@ for line in requests:
             results = compiled(dict(numpy.load(request["inputs"])))
             numpy.savez(request["outputs"], **{output.get_any_name(): results[output] for output in compiled.outputs})
     except Exception as error:
-        answer["error"] = str(error)
+        # The pass that has thrown, where the message names one, else the last line.
+        kinds = re.findall(r"^\[\w+\]", str(error), re.MULTILINE) or str(error).strip().splitlines()[-1:]
+        answer.update(error=str(error), kind=kinds[-1])
     print(json.dumps(answer), file=answers)

@@ -26,11 +26,13 @@ enum error_code {
 };
 
 #define ERROR_OF_PARSER 1000 /* runtimes and their parsers number errors independently */
+#define ERROR_OF_RUNNER                                                                                                \
+    (1 << 20) /* and a command of the user's has kinds of errors, which are numbered by their names */
 
 struct error {
     int code; /* 0 or an `enum error_code` */
-    /* error code of the third-party library that failed, or ERROR_OF_PARSER + that of its parser; -N: signal N.
-     * 0: unknown (set by error_set()) */
+    /* error code of the third-party library that failed, or ERROR_OF_PARSER or ERROR_OF_RUNNER + another one;
+     * -N: signal N. 0: unknown (set by error_set()) */
     int foreign_code;
     char message[2048]; /* one sentence without a full stop or line breaks; truncated when longer */
 };

@@ -213,6 +213,12 @@ stays='./stays.sh {requests} {answers}'
     echo 'answer="{\"id\": $id, \"error\": \"no device\", \"untestable\": true}"' >before
     POLYGRAPHY_ITERATION=0 run polygraphy run "$model" --runner "bash $stays"
     [ "$status" -eq 125 ]
+    # Errors are told from each other by their kind, in words of the runner or of the message.
+    polygraphy surgeon extract "$POLYGRAPHY_ROOT/tests/models/identity_identity.onnx" -o two.onnx
+    echo 'answer="{\"id\": $id, \"error\": \"$(wc -c <"$built") bytes\", \"kind\": \"$(grep -c identity_out_0 "$built")\"}"' >before
+    run polygraphy debug reduce two.onnx -o reduced.onnx --mode minimal --check polygraphy run {artifact} --runner "bash $stays"
+    [ "$status" -eq 0 ]
+    [[ $output == *'error '*' of the runner'* ]]
     # One that died in one check is there in the next.
     rm started
     echo '[ -e died ] || { touch died; kill -SEGV $$; }' >before

@@ -8,6 +8,7 @@
 #include "backend/command/ending.h"
 #include "backend/command/line.h"
 #include "backend/command/outputs.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #define PROTOCOL_VERSION 1
@@ -80,6 +81,20 @@ static int read_greeting(struct command_resident *resident, const struct staying
     return rc;
 }
 
+/* What two errors of a kind have in common, as a number: what the runner calls it, else the first line without numbers
+ * and names. */
+static int number_kind(const json_t *answer, const char *message)
+{
+    const char *kind = json_string_value(json_object_get(answer, "kind"));
+    SCOPED_STRING(text);
+
+    if (kind != NULL)
+        string_add(&text, kind);
+    else
+        string_add_without_names(&text, (struct text){message, strcspn(message, "\n")});
+    return ERROR_OF_RUNNER + (int)(hash_bytes(text.data, text.size).low % (1 << 30));
+}
+
 static int pass_error(const json_t *answer, const char *message, struct error *err)
 {
     bool is_untestable = json_is_true(json_object_get(answer, "untestable"));
@@ -88,7 +103,7 @@ static int pass_error(const json_t *answer, const char *message, struct error *e
     string_add_in_line(&text, message);
     error_set(err, is_untestable ? ERR_IO : ERR_BACKEND, "it answered with an error: %s", text.data);
     if (err != NULL && !is_untestable)
-        err->foreign_code = EXIT_FAILURE; /* as of a command that ends with its traceback */
+        err->foreign_code = number_kind(answer, message);
     return is_untestable ? ERR_IO : ERR_BACKEND;
 }
 

@@ -11,6 +11,8 @@ static void add_code(int code, struct string_builder *ret)
 {
     if (code < 0)
         string_add_format(ret, "signal %d (%s)", -code, strsignal(-code));
+    else if (code >= ERROR_OF_RUNNER)
+        string_add_format(ret, "error %d of the runner", code - ERROR_OF_RUNNER);
     else if (code >= ERROR_OF_PARSER)
         string_add_format(ret, "error %d of the parser", code - ERROR_OF_PARSER);
     else if (code > 0)

@@ -178,25 +178,23 @@ static int write_entry(struct npz_writer *writer, uint64_t *offset, struct error
     return file_writer_add(&writer->file, entry.data, entry.size, err);
 }
 
-int npz_writer_commit(struct npz_writer *writer, enum file_durability durability, struct error *err)
+/* The old record alone, which numpy.load() recognizes an archive without members by. */
+static void add_end_of_nothing(struct string_builder *ret)
 {
-    uint64_t begin = writer->file.written, size, offset = 0;
-    SCOPED_STRING(records);
-    struct string_builder *end = &records;
-    int rc = file_writer_flush(&writer->file, err);
+    add_little_endian(ret, ZIP_END_MAGIC, 4);
+    for (size_t i = 4; i < ZIP_END_SIZE; i++)
+        string_add_char(ret, '\0');
+}
 
-    for (uint64_t i = 0; i < writer->count && rc == 0; i++)
-        rc = write_entry(writer, &offset, err);
-    if (rc < 0)
-        return rc;
-    size = writer->file.written - begin;
+static void add_ends(struct string_builder *end, uint64_t count, uint64_t begin, uint64_t size)
+{
     add_little_endian(end, ZIP_END64_MAGIC, 4);
     add_little_endian(end, ZIP_END64_SIZE - 12, 8);
     add_little_endian(end, VERSION, 2);
     add_little_endian(end, VERSION, 2);
     add_little_endian(end, 0, 8); /* volumes */
-    add_little_endian(end, writer->count, 8);
-    add_little_endian(end, writer->count, 8);
+    add_little_endian(end, count, 8);
+    add_little_endian(end, count, 8);
     add_little_endian(end, size, 8);
     add_little_endian(end, begin, 8);
     add_little_endian(end, ZIP_LOCATOR64_MAGIC, 4);
@@ -210,7 +208,23 @@ int npz_writer_commit(struct npz_writer *writer, enum file_durability durability
     add_little_endian(end, ZIP_ELSEWHERE, 4);
     add_little_endian(end, ZIP_ELSEWHERE, 4);
     add_little_endian(end, 0, 2); /* comment */
-    rc = file_writer_add(&writer->file, end->data, end->size, err);
+}
+
+int npz_writer_commit(struct npz_writer *writer, enum file_durability durability, struct error *err)
+{
+    uint64_t begin = writer->file.written, offset = 0;
+    SCOPED_STRING(records);
+    int rc = file_writer_flush(&writer->file, err);
+
+    for (uint64_t i = 0; i < writer->count && rc == 0; i++)
+        rc = write_entry(writer, &offset, err);
+    if (rc < 0)
+        return rc;
+    if (writer->count > 0)
+        add_ends(&records, writer->count, begin, writer->file.written - begin);
+    else
+        add_end_of_nothing(&records);
+    rc = file_writer_add(&writer->file, records.data, records.size, err);
     return rc < 0 ? rc : file_writer_commit(&writer->file, durability, err);
 }
 

@@ -152,6 +152,25 @@ static void what_is_written_is_mapped_aligned_under_its_names(void **state)
 }
 
 /* The second entry of the directory is given the name of the first, which is as long. */
+/* numpy.load() knows an archive by its first bytes, of which those of 64-bit sizes are none. */
+static void an_archive_without_arrays_begins_as_numpys_does(void **state)
+{
+    struct npz_writer writer;
+    const char *path = "nothing.npz";
+    size_t size;
+    char *content;
+
+    (void)state;
+    assert_int_equal(npz_writer_open(&writer, path, NULL), 0);
+    assert_int_equal(npz_writer_commit(&writer, FILE_INTERMEDIATE, NULL), 0);
+    npz_writer_release(&writer);
+    content = content_of(path, &size);
+    assert_int_equal(size, 22);
+    assert_memory_equal(content, "PK\5\6\0\0", 6);
+    free(content);
+    unlink(path);
+}
+
 static void two_arrays_of_one_name_are_refused(void **state)
 {
     size_t size, at = 0;
@@ -209,6 +228,7 @@ int main(void)
         cmocka_unit_test(archive_cut_off_anywhere_is_refused),
         cmocka_unit_test(changed_byte_of_the_data_is_noticed),
         cmocka_unit_test(what_is_written_is_mapped_aligned_under_its_names),
+        cmocka_unit_test(an_archive_without_arrays_begins_as_numpys_does),
         cmocka_unit_test(two_arrays_of_one_name_are_refused),
         cmocka_unit_test(members_that_overlap_are_refused),
     };
