@@ -356,3 +356,17 @@ sys.exit(not (b"lo\xffits" in names and len(set(names)) == len(names)))' || {
         false
     }
 }
+
+@test "a runner that refuses a model in several places: each is named, and without them the rest runs" {
+    cat >refuses.sh <<'END'
+! grep -q Conv "$1" || { echo 'no convolutions here' >&2; exit 4; }
+exec polygraphy run "$1" --onnxrt --load-inputs "$2" --save-outputs "$3" --silent
+END
+    run --separate-stderr polygraphy debug accuracy "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --onnxrt \
+        --runner 'sh refuses.sh {model} {inputs} {outputs}' -o folder --json result.json
+    [ "$status" -eq 0 ]
+    logged "Cause: the suspect does not run 'padded' \\(Conv\\), nor 3 other parts"
+    logged "Evidence: neither does it run 'pointwise' "
+    logged "with the reference's values for what these 4 parts make the rest runs"
+    [ "$(result cause/kind)" = refused ]
+}
