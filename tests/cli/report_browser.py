@@ -108,6 +108,12 @@ def check_graph(page):
     if not page.all(".frame .node.folded"):
         nodes = page.document["network"]["nodes"]
         assert len(names) == sum(node["op"] != "Constant" for node in nodes), "not all nodes are drawn"
+    beyond = page.driver.execute_script("""
+        const frame = document.querySelector(".frame svg").viewBox.baseVal;
+        return [...document.querySelectorAll(".frame .line, .frame .layer")].map((line) => line.getBBox()).filter((box) =>
+            box.x < frame.x || box.y < frame.y || box.x + box.width > frame.x + frame.width || box.y + box.height > frame.y + frame.height)
+            .length""")
+    assert beyond == 0, f"{beyond} lines leave the picture"
     for i in (0, len(names) // 2):
         page.click(drawn[i].find_element(By.CSS_SELECTOR, "rect"))
         check_node(page, names[i])

@@ -141,8 +141,12 @@ function layOut(network, root) {
     boxes.forEach((box, i) => graph.setNode(String(i), { width: box.width, height: box.height }));
     const frames = frameLayers(network, boxes, boxOf, graph);
     dagre.layout(graph);
-    boxes.forEach((box, i) => Object.assign(box, { x: graph.node(String(i)).x, y: graph.node(String(i)).y }));
-    const lines = graph.edges().map((edge) => ({ from: Number(edge.v), to: Number(edge.w), points: smooth(graph.edge(edge).points) }));
-    return { width: graph.graph().width, height: graph.graph().height, boxes, boxOf, lines,
+    const across = graph.edges().flatMap((edge) => graph.edge(edge).points.map(({ x }) => x)); // lines may go round all boxes
+    const left = across.reduce((least, x) => Math.min(least, x), 0);
+    const right = across.reduce((most, x) => Math.max(most, x), graph.graph().width);
+    boxes.forEach((box, i) => Object.assign(box, { x: graph.node(String(i)).x - left, y: graph.node(String(i)).y }));
+    const lines = graph.edges().map((edge) => ({ from: Number(edge.v), to: Number(edge.w),
+        points: smooth(graph.edge(edge).points.map(({ x, y }) => ({ x: x - left, y }))) }));
+    return { width: right - left, height: graph.graph().height, boxes, boxOf, lines,
         frames: frames.map(({ layer, inside }) => ({ layer, ...boundsOf(inside.map((box) => boxes[box])) })) };
 }
