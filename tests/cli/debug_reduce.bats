@@ -132,6 +132,19 @@ iterations()
     logged 'Freezing tensor: Variable \(X0\): \(shape=\[1\], dtype=float32\) to eliminate branches\.'
 }
 
+@test "integers that decide shapes have the original's values in what a search over the list of nodes finds" {
+    # pads and a shape that follow from the size of the input
+    reduce_models make padded padded.onnx
+    for mode in bisect linear; do
+        reduce padded.onnx -o reduced.onnx --model-input-shapes 'x:[1,10]' --mode $mode --check \
+            "$check_nodes" polygraphy_debug.onnx --fail-node reshape
+        worked
+        [ "$(reduce_models show reduced.onnx)" = 'reshape [c->d] const shape' ]
+        run polygraphy run reduced.onnx --onnxrt
+        [ "$status" -eq 0 ]
+    done
+}
+
 # ---- Verification ----
 
 @test "a model that does not fail is not reduced" {

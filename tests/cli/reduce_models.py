@@ -224,6 +224,29 @@ def multi_output():
     return whole(nodes, [tensor("input", [6])], [tensor("output", [2])])
 
 
+def padded():
+    """Pads and a shape that are computed from the size of the input."""
+    integers = {"one": 1, "four": 4, "first": [0], "zeros": [0, 0, 0], "ones": [1], "fours": [4]}
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"], "abs"),
+        helper.make_node("Shape", ["x"], ["sizes"], "shape"),
+        helper.make_node("Gather", ["sizes", "one"], ["size"], "gather"),
+        helper.make_node("Mod", ["size", "four"], ["rest"], "mod"),
+        helper.make_node("Sub", ["four", "rest"], ["more"], "sub"),
+        helper.make_node("Unsqueeze", ["more", "first"], ["more_1"], "unsqueeze_pads"),
+        helper.make_node("Concat", ["zeros", "more_1"], ["pads"], "concat_pads", axis=0),
+        helper.make_node("Pad", ["a", "pads"], ["c"], "pad"),
+        helper.make_node("Add", ["size", "more"], ["padded"], "add"),
+        helper.make_node("Div", ["padded", "four"], ["rows"], "div"),
+        helper.make_node("Unsqueeze", ["rows", "first"], ["rows_1"], "unsqueeze_shape"),
+        helper.make_node("Concat", ["ones", "rows_1", "fours"], ["shape"], "concat_shape", axis=0),
+        helper.make_node("Reshape", ["c", "shape"], ["d"], "reshape"),
+        helper.make_node("Tanh", ["d"], ["y"], "tanh"),
+    ]
+    return bare(nodes, [tensor("x", [1, "n"])], [tensor("y", ["a", "b", "c"])],
+                [numpy_helper.from_array(numpy.array(value, numpy.int64), name) for name, value in integers.items()])
+
+
 def names(values):
     return ",".join(value.name for value in values)
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "format/polygraphy/feed_dicts.h"
 #include "format/polygraphy/run_results.h"
+#include "onnx/model/operators.h"
 #include "onnx/model/text.h"
 #include "tensor/compare/validate.h"
 
@@ -163,8 +164,55 @@ static bool depends_on_constants_alone(const struct candidate_maker *maker, uint
     return upstream.inputs.count == 0;
 }
 
-/* Shapes, axes and pads that are computed without input data have one value, and generated data are mostly invalid for
- * them: adds such inputs of the candidate to `constants`, unless no other inputs would remain. */
+/* Adds the outputs of a node that are integers or booleans. */
+static void add_discrete_outputs(const struct candidate_maker *maker, const struct node *node, struct bitset *ret)
+{
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(maker->whole.model, node->outputs, i);
+
+        if (value != VALUE_NONE && is_discrete(maker, value))
+            bitset_add(ret, value);
+    }
+}
+
+/* Whether integers decide shapes: as an input of a node for which they are pads, sizes or indices, or of nodes that
+ * compute such integers from them. Nodes are in the model's order. */
+static bool decides_shapes(const struct candidate_maker *maker, const struct subgraph *candidate, uint32_t value)
+{
+    const struct model *model = maker->whole.model;
+    SCOPED_BITSET(followed);
+
+    bitset_init(&followed, model->values.count);
+    bitset_add(&followed, value);
+    for (size_t i = bitset_next(&candidate->nodes, 0); i < candidate->nodes.size;
+         i = bitset_next(&candidate->nodes, i + 1)) {
+        const struct node *node = &model->nodes.items[i];
+        bool reads = false;
+
+        for (size_t k = 0; k < node->inputs.count; k++) {
+            uint32_t input = model_edge(model, node->inputs, k);
+
+            if (input == VALUE_NONE || !bitset_has(&followed, input))
+                continue;
+            if (node_input_decides_shape(node, k))
+                return true;
+            reads = true;
+        }
+        if (reads)
+            add_discrete_outputs(maker, node, &followed);
+    }
+    return false;
+}
+
+static bool is_certain(const struct candidate_maker *maker, const struct subgraph *candidate, uint32_t value)
+{
+    return !bitset_has(&maker->whole_inputs, value) && is_discrete(maker, value) &&
+           (depends_on_constants_alone(maker, value) || decides_shapes(maker, candidate, value));
+}
+
+/* Shapes, axes and pads that are computed without input data have one value, and those that follow from input data have
+ * that of the original; generated data are mostly invalid for both: adds such inputs of the candidate to `constants`,
+ * unless no other inputs would remain. */
 static int list_certain(struct candidate_maker *maker, const struct subgraph *candidate, struct bitset *constants,
                         struct error *err)
 {
@@ -175,8 +223,7 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
     for (size_t i = 0; i < candidate->inputs.count; i++) {
         if (candidate_lacks_type(maker, candidate->inputs.items[i], true))
             candidate_infer_once(maker);
-        if (is_discrete(maker, candidate->inputs.items[i]) &&
-            depends_on_constants_alone(maker, candidate->inputs.items[i]))
+        if (is_certain(maker, candidate, candidate->inputs.items[i]))
             value_list_add(&certain, candidate->inputs.items[i]);
     }
     if (certain.count > 0 && certain.count < candidate->inputs.count && !maker->known.values_missing)
@@ -184,7 +231,8 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
     else
         certain.count = 0;
     for (size_t i = 0; rc == 0 && i < certain.count; i++)
-        bitset_add(constants, certain.items[i]);
+        if (reference_values_agree(maker->reference, certain.items[i]))
+            bitset_add(constants, certain.items[i]);
     return rc == ERR_INTERRUPTED ? error_set(err, ERR_INTERRUPTED, "%s", why.message) : 0;
 }
 

@@ -303,6 +303,60 @@ static bool body_varies(struct span body, unsigned depth)
     return false;
 }
 
+static const struct {
+    const char *op_type;
+    size_t first, last; /* places among the inputs; later ones of the operator, if any, are values */
+} shape_inputs[] = {
+    {"CenterCropPad", 1, 1},
+    {"Col2Im", 1, 2},
+    {"Compress", 1, 1},
+    {"ConstantOfShape", 0, 0},
+    {"CumSum", 1, 1},
+    {"DFT", 1, 2},
+    {"Expand", 1, 1},
+    {"Gather", 1, 1},
+    {"GatherElements", 1, 1},
+    {"GatherND", 1, 1},
+    {"MaxUnpool", 1, 2},
+    {"OneHot", 1, 1},
+    {"Pad", 1, 1},
+    {"Pad", 3, 3},
+    {"Range", 0, 2},
+    {"ReduceL1", 1, 1},
+    {"ReduceL2", 1, 1},
+    {"ReduceLogSum", 1, 1},
+    {"ReduceLogSumExp", 1, 1},
+    {"ReduceMax", 1, 1},
+    {"ReduceMean", 1, 1},
+    {"ReduceMin", 1, 1},
+    {"ReduceProd", 1, 1},
+    {"ReduceSum", 1, 1},
+    {"ReduceSumSquare", 1, 1},
+    {"Reshape", 1, 1},
+    {"Resize", 1, 3},
+    {"ReverseSequence", 1, 1},
+    {"ScatterElements", 1, 1},
+    {"ScatterND", 1, 1},
+    {"Slice", 1, 4},
+    {"Split", 1, 1},
+    {"Squeeze", 1, 1},
+    {"STFT", 1, 1},
+    {"STFT", 3, 3},
+    {"Tile", 1, 1},
+    {"TopK", 1, 1},
+    {"Trilu", 1, 1},
+    {"Unsqueeze", 1, 1},
+    {"Upsample", 1, 1},
+};
+
+bool node_input_decides_shape(const struct node *node, size_t input)
+{
+    for (size_t i = 0; i < ARRAY_LEN(shape_inputs); i++)
+        if (node_is(node, shape_inputs[i].op_type) && input >= shape_inputs[i].first && input <= shape_inputs[i].last)
+            return true;
+    return false;
+}
+
 bool node_is_foldable(const struct model *model, const struct known_types *known, const struct node *node)
 {
     bool is_own_function = model->function_count > 0 && !domain_is_standard(node->domain);

@@ -40,10 +40,25 @@ static void every_operator_of_the_installed_schemas_is_found(void **state)
         skip();
 }
 
+static void pads_and_shapes_decide_shapes_and_values_do_not(void **state)
+{
+    const struct node pad = {.op_type = TEXT("Pad")}, slice = {.op_type = TEXT("Slice")};
+    const struct node other = {.op_type = TEXT("Reshape"), .domain = TEXT("custom")};
+
+    assert_false(node_input_decides_shape(&pad, 0));
+    assert_true(node_input_decides_shape(&pad, 1));
+    assert_false(node_input_decides_shape(&pad, 2));
+    assert_true(node_input_decides_shape(&pad, 3));
+    assert_true(node_input_decides_shape(&slice, 4));
+    assert_false(node_input_decides_shape(&slice, 5));
+    assert_false(node_input_decides_shape(&other, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_found_in_whole),
+        cmocka_unit_test(pads_and_shapes_decide_shapes_and_values_do_not),
         cmocka_unit_test(every_operator_of_the_installed_schemas_is_found),
     };
 
