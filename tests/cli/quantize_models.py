@@ -12,6 +12,8 @@ thrice FLOAT QUANTIZED      three products with one constant, which the second o
                             behind these
 repaired MODEL              ends with status 1 where the second product has that scale, or the last one has a single scale
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
+bias RESULT                 a convolution with a float bias that does not fit 32-bit integers in units of its scales
+scores RESULT               numbers in the hundreds next to scores of at most 1, in one tensor, from two quantizers
 saturating RESULT           a product of uint8 activations and int8 weights, two of which added do not fit 16 bits when
                             the activations are near 1
 refused RESULT              a quantized pooling whose dilations the runtime's fused operator does not have, so that it refuses
@@ -222,6 +224,40 @@ def outlier(float_path, quantized_path):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
+def save_quantized(name, nodes, x, y, constants, path):
+    graph = helper.make_graph(
+        nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, x)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, y)],
+        [numpy_helper.from_array(numpy.asarray(values), name) for name, values in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def pair(source, scale, result):
+    return [helper.make_node("QuantizeLinear", [source, scale, "zero"], [f"{result}_q"], f"quantize_{source}"),
+            helper.make_node("DequantizeLinear", [f"{result}_q", scale, "zero"], [result], f"dequantize_{source}")]
+
+
+def bias(result):
+    generator = numpy.random.default_rng(2)
+    constants = {"in": numpy.float32(0.02), "zero": numpy.int8(0), "out": numpy.float32(0.05),
+                 "w_q": generator.integers(-127, 128, (4, 3, 3, 3)).astype(numpy.int8),
+                 "scales": numpy.full(4, 1e-12, numpy.float32), "zeros": numpy.zeros(4, numpy.int8),
+                 "b": numpy.array([1, -2, 0.5, 1.5], numpy.float32)}
+    nodes = [*pair("x", "in", "x_d"),
+             helper.make_node("DequantizeLinear", ["w_q", "scales", "zeros"], ["w"], "dequantize_w", axis=0),
+             helper.make_node("Conv", ["x_d", "w", "b"], ["h"], "conv"), *pair("h", "out", "y")]
+    save_quantized("bias", nodes, [1, 3, 8, 8], [1, 4, 6, 6], constants, result)
+
+
+def scores(result):
+    constants = {"hundreds": numpy.float32(600), "fine": numpy.float32(4.7), "coarse": numpy.float32(0.1),
+                 "zero": numpy.int8(0)}
+    nodes = [helper.make_node("Mul", ["x", "hundreds"], ["boxes"], "multiply"), *pair("boxes", "fine", "boxes_d"),
+             helper.make_node("Sigmoid", ["x"], ["scores"], "sigmoid"), *pair("scores", "coarse", "scores_d"),
+             helper.make_node("Concat", ["boxes_d", "scores_d"], ["y"], "join", axis=1)]
+    save_quantized("scores", nodes, [1, 1, 64], [1, 2, 64], constants, result)
+
+
 def show(path):
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
@@ -339,5 +375,5 @@ def types(float_path, quantized_path):
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
-                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "saturating": saturating, "outlier": outlier}
+                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "bias": bias, "scores": scores, "saturating": saturating, "outlier": outlier}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -28,7 +28,7 @@ struct tensor_measuring {
     size_t scale_count;
     uint64_t *reached;  /* number of values at each level; NULL: too many levels */
     uint64_t *distance; /* number of values at each distance in steps from zero; as many as levels */
-    size_t elements, not_finite, clipped, clipped_below;
+    size_t elements, not_finite, clipped, clipped_below, zeroed;
     float least, largest; /* of finite values; INFINITY and -INFINITY before the first */
     float least_let_through, largest_let_through;
     bool of_stored;
@@ -127,7 +127,7 @@ static void note_value(struct tensor_measuring *measuring, size_t scale, float v
     float size = measuring->scales[scale], quotient;
     int64_t zero_point = quantizer_zero_point(measuring->quantizer, scale), level;
     bool clipped = false;
-    double error;
+    double dequantized, error;
 
     measuring->elements++;
     if (!isfinite(value)) {
@@ -143,9 +143,9 @@ static void note_value(struct tensor_measuring *measuring, size_t scale, float v
     measuring->clipped += clipped;
     measuring->clipped_below += clipped && level == 0;
     share->has_values_but_zero |= value != 0;
-    error = (double)value;
-    if (is_usable(size))
-        error -= (double)(levels_value(&measuring->levels, level, zero_point) * size);
+    dequantized = is_usable(size) ? (double)(levels_value(&measuring->levels, level, zero_point) * size) : 0;
+    measuring->zeroed += value != 0 && dequantized == 0;
+    error = (double)value - dequantized;
     share->noise.signal += (double)value * (double)value;
     share->noise.noise += error * error;
 }
@@ -303,6 +303,7 @@ void tensor_measuring_finish(const struct tensor_measuring *measuring, struct te
                                     .signal_to_noise = NAN,
                                     .clipped = NAN,
                                     .clipped_below = NAN,
+                                    .zeroed = NAN,
                                     .at_ends = NAN,
                                     .unused = NAN,
                                     .reach = NAN,
@@ -323,5 +324,6 @@ void tensor_measuring_finish(const struct tensor_measuring *measuring, struct te
     }
     ret->signal_to_noise = noise_ratio(&noise);
     ret->clipped = (double)measuring->clipped / (double)finite;
+    ret->zeroed = (double)measuring->zeroed / (double)finite;
     ret->clipped_below = (double)measuring->clipped_below / (double)finite;
 }

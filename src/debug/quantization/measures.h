@@ -23,6 +23,7 @@ struct tensor_measures {
     double signal_to_noise; /* dB, of the dequantized values */
     double clipped;         /* share of values out of range */
     double clipped_below;   /* clipped values below the lowest level */
+    double zeroed;          /* share of values other than 0 that become 0 */
     double at_ends;         /* share at the lowest and the highest level of all, or one above the lowest */
     double unused;          /* share of the type's levels outside of the used range */
     double reach;           /* largest distance from zero over that of 99.9 % of the values: as quantized */

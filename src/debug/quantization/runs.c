@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/model_io.h"
+#include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/settings.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -23,6 +24,9 @@ static const struct onnxrt_entry without_integer_kernels = {.key = "session.disa
 /* In hundreds of short runs, threads that spin while waiting slow down the one that computes, unless there are spare
  * cores. */
 static const struct onnxrt_entry resting = {.key = "session.intra_op.allow_spinning", .value = "0"};
+
+static const struct onnxrt_entry with_float_biases = {.key = ONNXRT_DISABLED_OPTIMIZERS_KEY,
+                                                      .value = QUANTIZATION_BIAS_OPTIMIZER};
 
 /* Keeps settings of the user. The caller frees the entries. */
 static struct onnxrt_entry *add_setting(struct onnxrt_settings *settings, struct onnxrt_entry more)
@@ -133,12 +137,12 @@ int study_runs_refuse_crash(struct error *err, const char *what)
     return ERR_BACKEND;
 }
 
-int study_runs_record(struct study_runs *runs, const struct backend_model *model, bool in_float,
-                      struct tensor_list **ret, struct error *err)
+static int record_with(struct study_runs *runs, const struct backend_model *model, const struct onnxrt_entry *entry,
+                       struct tensor_list **ret, struct error *err)
 {
     struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct onnxrt_entry *entries = in_float ? add_setting(&settings, without_integer_kernels) : NULL;
+    struct onnxrt_entry *entries = entry != NULL ? add_setting(&settings, *entry) : NULL;
     int rc;
 
     request.model = *model;
@@ -146,6 +150,22 @@ int study_runs_record(struct study_runs *runs, const struct backend_model *model
     rc = record_values(runs, &request, ret, err);
     free(entries);
     return rc;
+}
+
+int study_runs_record(struct study_runs *runs, const struct backend_model *model, bool in_float,
+                      struct tensor_list **ret, struct error *err)
+{
+    return record_with(runs, model, in_float ? &without_integer_kernels : NULL, ret, err);
+}
+
+int study_runs_record_biases(struct study_runs *runs, struct tensor_list **ret, struct error *err)
+{
+    const struct onnxrt_entries *given = &onnxrt_settings_of(&runs->study->request)->execution.session_config;
+
+    for (size_t i = 0; i < given->count; i++)
+        if (strcmp(given->items[i].key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
+            return error_set(err, ERR_UNSUPPORTED, "the command line disables optimizers");
+    return record_with(runs, &runs->study->request.model, &with_float_biases, ret, err);
 }
 
 static int record_float(struct study_runs *runs, struct error *err)

@@ -15,8 +15,11 @@ struct quantization_row {
     size_t quantizer;
     const char *why_not; /* reason why it has no switch, so that its effect is unknown; NULL: it has one */
     struct quantized_tensor tensor;
-    double alone;       /* lowest ratio of all outputs with only this one enabled, against all disabled */
-    size_t output;      /* the output of `alone` */
+    double alone;  /* lowest ratio of all outputs with only this one enabled, against all disabled */
+    size_t output; /* the output of `alone` */
+    /* The same for the worst slice (tensor/compare/slices.h), with its largest error in place of sums of squares; NAN:
+     * the outputs have no slices with separate scales. */
+    double slice;
     double alone_noise; /* noise over signal there; 0: not measured */
     double gain;        /* increase of the lowest ratio of all outputs with only this one disabled */
     const char *alone_crash, *left_out_crash; /* crash of the runtime in these runs; NULL: none */
@@ -29,12 +32,13 @@ struct quantization_output {
     double as_run;             /* the runtime's own run against the reference; NAN: does not run */
     double simulation;         /* the runtime's own run against the simulation with all enabled */
     double all_off;            /* all disabled against the float model; NAN: none */
+    double bias_kept;          /* `simulation` without the runtime's optimizer of biases, if `simulation` is far */
     double again;              /* all disabled, against a repetition: INFINITY if reproducible */
     size_t compared, left_out; /* elements of the reference that are finite, and that are not */
 };
 
 struct quantization_table {
-    /* Sorted: quantizers that crash the runtime if only they are enabled; then by cost, highest first; then those
+    /* Sorted: quantizers that crash the runtime if only they are enabled; then by quantization_cost(); then those
      * without a switch, in the model's order. */
     struct quantization_row *rows;
     size_t count;
@@ -48,6 +52,13 @@ struct quantization_table {
     const char *all_on_crash; /* crash of the runtime with all quantizers enabled; NULL: none */
     struct arena arena;
 };
+
+/* The lower one of the ratios of a row at the outputs: the lower, the higher its cost. */
+double quantization_cost(const struct quantization_row *row);
+
+/* Whether two results that should be equal differ by more than quantization noise, of which `quantized` is the ratio,
+ * or all signal is lost. */
+bool quantization_is_far(double ratio, double quantized);
 
 /* The output of this row of `outputs`: the one with its name, else the one at its place; NULL: there is none. */
 const struct tensor *quantization_find_output(const struct quantization_table *table, const struct tensor_list *outputs,

@@ -10,12 +10,6 @@
 #include "base/text/string_builder.h"
 #include "debug/quantization/scales.h"
 
-/* Threshold for kernels that differ from simulated quantization: their noise exceeds a tenth of the quantization noise.
- * */
-#define FAITHFUL 10 /* dB */
-
-#define ROUNDED 100 /* dB: above this, noise is that of float32 in another order of operations */
-
 /* Threshold for removed activations: a share of clipped values that rounding alone does not cause. */
 #define CUT_OFF 0.01
 
@@ -133,12 +127,6 @@ static void note_main(const struct quantization_report *result, struct result *r
                     100 * share, count, result->table->switched - result->table->crashed, names.data);
 }
 
-/* Whether two results that should be equal differ by more than quantization noise, or all signal is lost. */
-static bool is_far(double ratio, double quantized)
-{
-    return ratio < fmin(quantized + FAITHFUL, ROUNDED) || (isinf(ratio) && ratio < 0);
-}
-
 /* Warns if figures of an output may not be about quantization. */
 static void note_output(const struct quantization_report *result, const struct quantization_output *output,
                         struct result *ret)
@@ -146,14 +134,22 @@ static void note_output(const struct quantization_report *result, const struct q
     SCOPED_STRING(text);
 
     result_add_decibels(output->simulation, "%.1f dB", &text);
-    if (is_far(output->again, output->quantized)) {
+    if (quantization_is_far(output->again, output->quantized)) {
         string_clear(&text);
         result_add_decibels(output->again, "%.1f dB", &text);
         result_add_line(ret, RESULT_CAUTION,
                         "Output '%s' is not reproducible: %s between two runs with the same data and all quantizers "
                         "disabled. The figures of this output are not significant",
                         output->name, text.data);
-    } else if (is_far(output->simulation, output->quantized)) {
+    } else if (quantization_is_far(output->simulation, output->quantized) && !isnan(output->bias_kept) &&
+               !quantization_is_far(output->bias_kept, output->quantized)) {
+        result_add_line(ret, RESULT_CAUTION,
+                        "Output '%s': ONNX Runtime re-quantizes the bias of a layer: its kernels differ from simulated "
+                        "quantization (%s between both), and do not with " QUANTIZATION_BIAS_OPTIMIZER
+                        " disabled. Fix: --onnxrt-disable-optimizers " QUANTIZATION_BIAS_OPTIMIZER
+                        ", or larger scales of the layer's input and weight",
+                        output->name, text.data);
+    } else if (quantization_is_far(output->simulation, output->quantized)) {
         result_add_line(
             ret, RESULT_CAUTION,
             "Output '%s': the runtime's kernels differ from simulated quantization (%s between both). The table shows "
@@ -165,7 +161,7 @@ static void note_output(const struct quantization_report *result, const struct q
             ret, RESULT_CAUTION,
             "Output '%s': %zu of %zu elements of the reference are infinite or NaN; the figures are of the others",
             output->name, output->left_out, output->left_out + output->compared);
-    if (result->float_path != NULL && is_far(output->all_off, output->quantized))
+    if (result->float_path != NULL && quantization_is_far(output->all_off, output->quantized))
         result_add_line(ret, RESULT_CAUTION,
                         "Output '%s' differs from the float model with all possible quantizers disabled: the others, "
                         "or another difference between the two models, are the cause",
@@ -252,23 +248,37 @@ static void note_without_switch(const struct quantization_report *result, struct
     }
 }
 
+/* Whether the quantizer's range may replace a Relu or Clip, as far as is known. */
+static bool may_replace_activation(const struct quantization_report *result, const struct quantization_row *row)
+{
+    const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
+
+    return row->tensor.why_not == NULL && row->tensor.measures.clipped_below > CUT_OFF &&
+           quantizer_of(result, row)->role == QUANTIZER_ACTIVATION && (twin == NULL || twin->tensor == VALUE_NONE);
+}
+
 static void note_cut_off(const struct quantization_report *result, struct result *ret)
 {
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
     for (size_t i = 0; i < result->table->count; i++) {
         const struct quantization_row *row = &result->table->rows[i];
-        const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
-        SCOPED_STRING(name);
 
-        if (row->tensor.why_not != NULL || !(row->tensor.measures.clipped_below > CUT_OFF) ||
-            quantizer_of(result, row)->role != QUANTIZER_ACTIVATION || (twin != NULL && !isinf(twin->least)))
+        if (!may_replace_activation(result, row) || !short_list_next(&list))
             continue;
-        string_add_quoted(&name, quantizer_of(result, row)->name);
+        string_add_quoted(&names, quantizer_of(result, row)->name);
+        string_add_format(&names, " (%.1f%%)", 100 * row->tensor.measures.clipped_below);
+    }
+    short_list_end(&list);
+    if (list.count > 0)
         result_add_line(
             ret, RESULT_CAUTION,
-            "%s clips %.1f%% of its values from below: if its range replaces a Relu or Clip that was removed from the "
-            "model, disabling it changes what the model computes. Pass --float MODEL to decide that",
-            name.data, 100 * row->tensor.measures.clipped_below);
-    }
+            "Values clipped from below: %s. Where a range replaces a Relu or Clip that was removed from the "
+            "model, disabling its quantizer changes what the model computes%s",
+            names.data,
+            result->float_path == NULL ? ". Pass --float MODEL to decide that"
+                                       : "; the float model has no tensor for these");
 }
 
 /* ---- What nothing can be computed with ---- */
@@ -318,6 +328,9 @@ static void note_problems(const struct quantization_report *result, struct resul
  * blamed for the values that it makes. */
 static void note_outlying_scales(const struct quantization_report *result, struct result *ret)
 {
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
     for (size_t i = 0; i < result->table->count; i++) {
         const struct quantizer *quantizer = quantizer_of(result, &result->table->rows[i]);
         struct outlying_scale scale;
@@ -325,18 +338,21 @@ static void note_outlying_scales(const struct quantization_report *result, struc
         if (quantizer->role != QUANTIZER_WEIGHT)
             continue;
         scale = quantizer_find_outlying_scale(quantizer);
-        if (!scale_is_outlying(scale.factor))
+        if (!scale_is_outlying(scale.factor) || !short_list_next(&list))
             continue;
-        result_add_line(ret, RESULT_CAUTION,
-                        "Suspect: scale %zu of '%s' is %.3g times the median of its %zu scales: a wrong scale, or an "
-                        "unusual weight",
-                        scale.channel, quantizer->name, scale.factor, scale.count);
-        if (result->float_path == NULL)
-            result_add_line(ret, RESULT_NOT_TESTED,
-                            "whether that scale of '%s' is right: the reference has it, too, so that other quantizers "
-                            "are blamed for what it makes; pass --float MODEL",
-                            quantizer->name);
+        string_add_format(&names, "scale %zu of ", scale.channel);
+        string_add_quoted(&names, quantizer->name);
+        string_add_format(&names, " (%.3g times the median of its %zu scales)", scale.factor, scale.count);
     }
+    short_list_end(&list);
+    if (list.count == 0)
+        return;
+    result_add_line(ret, RESULT_CAUTION, "Suspect: %s: a wrong scale, or an unusual weight", names.data);
+    if (result->float_path == NULL)
+        result_add_line(ret, RESULT_NOT_TESTED,
+                        "whether %s: the reference has it, too, so that other quantizers are blamed for what it makes; "
+                        "pass --float MODEL",
+                        list.count == 1 ? "that scale is right" : "these scales are right");
 }
 
 /* ---- Known traps ---- */

@@ -12,8 +12,10 @@
 static const struct result_column quantizer_columns[] = {
     {"alone", "alone", RESULT_DECIBELS, false},
     {"gain", "gain", RESULT_GAIN, false},
+    {"slice", "slice", RESULT_DECIBELS, false},
     {"own", "own", RESULT_DECIBELS, false},
     {"clipped", "clipped", RESULT_SHARE, false},
+    {"zeroed", "to 0", RESULT_SHARE, false},
     {"unused", "unused", RESULT_SHARE, false},
     {"dead_scales", "dead", RESULT_COUNT, false},
     {"outlying_scales", "outlying", RESULT_COUNT, false},
@@ -46,7 +48,7 @@ static const struct result_table quantizer_table = {
     .title = "Quantizers",
     .line =
         "Quantizers by cost. In dB, signal to quantization noise: at the outputs with only this one enabled (alone), "
-        "gained there by disabling it (gain), in its own tensor (own)",
+        "gained there by disabling it (gain), in their worst slice (slice), in its own tensor (own)",
     .log_rows = 20,
     .columns = quantizer_columns,
     .column_count = ARRAY_LEN(quantizer_columns)};
@@ -97,8 +99,10 @@ static void add_row(const struct quantization_report *result, const struct quant
         (const struct result_cell[]){
             effect_cell(row->alone, row->alone_crash),
             effect_cell(row->gain, row->left_out_crash),
+            {.number = row->alone_crash == NULL ? row->slice : NAN},
             {.number = has_tensor ? measures->signal_to_noise : NAN},
             {.number = has_tensor ? measures->clipped : NAN},
+            {.number = has_tensor ? measures->zeroed : NAN},
             {.number = has_tensor ? measures->unused : NAN},
             {.number = has_tensor ? (double)measures->dead_scales : NAN},
             {.number = has_tensor ? (double)measures->outlying_scales : NAN},
@@ -133,6 +137,7 @@ static const struct result_column output_columns[] = {
     {"all_on", "all enabled", RESULT_DECIBELS, false},
     {"as_run", "as run", RESULT_DECIBELS, false},
     {"simulation", "as run against all enabled", RESULT_DECIBELS, false},
+    {"bias_kept", NULL, RESULT_DECIBELS, false},
     {"all_off", "all disabled against the float model", RESULT_DECIBELS, false},
     {"counts", "counts", RESULT_FLAG, false},
 };
@@ -154,6 +159,7 @@ static void add_outputs(const struct quantization_table *table, struct result *r
                                                          effect_cell(output->quantized, table->all_on_crash),
                                                          {.text = table->why_not_run, .number = output->as_run},
                                                          {.number = output->simulation},
+                                                         {.number = output->bias_kept},
                                                          {.number = output->all_off},
                                                          {.number = output->counts}});
     }

@@ -213,7 +213,9 @@ static void read_table(struct quantization_session *command, const struct quanti
     for (size_t i = 0; i < table->count; i++) {
         const struct quantization_row *row = &table->rows[i];
 
-        scores[row->quantizer] = row->alone_crash != NULL ? INFINITY : row->alone_noise;
+        double cost = quantization_cost(row);
+
+        scores[row->quantizer] = row->alone_crash != NULL ? INFINITY : isnan(cost) ? 0 : pow(10, -cost / 10);
         if (row->tensor.why_not == NULL && !row->tensor.of_stored)
             command->ranges[row->quantizer] =
                 (struct quantizer_range){row->tensor.measures.least, row->tensor.measures.largest};

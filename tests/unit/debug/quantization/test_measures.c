@@ -55,6 +55,16 @@ static void levels_that_no_value_reaches_are_not_used(void **state)
     assert_true(measures.signal_to_noise == INFINITY && measures.clipped == 0);
 }
 
+static void values_below_half_a_step_become_zero(void **state)
+{
+    const float scale[] = {1}, values[] = {0, 0.25F, -0.4F, 3};
+    struct quantizer quantizer = quantizer_of(DATA_INT8, VECTOR_OF(DATA_FLOAT32, scale), NULL, -1);
+    struct tensor_measures measures = measure(&quantizer, VECTOR_OF(DATA_FLOAT32, values), false);
+
+    assert_true(ABOUT(measures.zeroed, 0.5));
+    assert_true(measures.clipped == 0);
+}
+
 static void one_value_can_hold_the_range_open(void **state)
 {
     static float values[2000];
@@ -191,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding_and_clipping_make_noise),
         cmocka_unit_test(levels_that_no_value_reaches_are_not_used),
+        cmocka_unit_test(values_below_half_a_step_become_zero),
         cmocka_unit_test(one_value_can_hold_the_range_open),
         cmocka_unit_test(scales_are_judged_one_by_one),
         cmocka_unit_test(a_single_value_is_dead_only_as_zero),
