@@ -86,3 +86,16 @@ END
     run --separate-stderr polygraphy debug accuracy sums.onnx --onnxrt --trt -o folder32
     not_logged 'an engine that adds up'
 }
+
+@test "a runner's declared precision is what tolerances are derived from" {
+    local half='half=polygraphy run {model} --trt --fp16 --load-inputs {inputs} --save-outputs {outputs}'
+    make_models
+    run --separate-stderr polygraphy debug accuracy chain.onnx --onnxrt --runner "$half" --runner-precision float16 \
+        -o folder --builds 1 --runs 1
+    [ "$status" -eq 0 ]
+    logged 'Derived: .* the unit roundoff of float16'
+    logged 'Nothing fails: '
+    run --separate-stderr polygraphy debug accuracy chain.onnx --onnxrt --trt --runner-precision float16
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'--runner-precision declares the precision of a --runner, but the suspect is --trt'* ]]
+}

@@ -62,6 +62,9 @@ static void list_results(const struct parse *parse, struct word_list *ret)
         *VECTOR_APPEND(ret) = accuracy_results[i];
 }
 
+/* In the order of enum precision. */
+static const char *const precisions[] = {"float32", "tf32", "bfloat16", "float16", "int8", NULL};
+
 #define ROW(member, ...) OPTION_ROW(struct accuracy_settings, member, __VA_ARGS__)
 
 static const struct option accuracy_rows[] = {
@@ -80,6 +83,10 @@ static const struct option accuracy_rows[] = {
         .fallback = "16",
         .help =
             "maximum number of builds with random tactics if builds differ, or none has failed; built-in engine only"),
+    ROW(declared_precision, .names = {"--runner-precision"}, .yields = true, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+        .choices = precisions, .fallback = "float32",
+        .help = "the lowest precision in which the command of --runner, as the suspect, stores tensors: tolerances are "
+                "derived from it, and ranges of tensors are compared with it"),
     ROW(max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "0", .help = "stop after this many runs of the suspect, with the results so far; 0 is no limit"),
     ROW(deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "SECONDS",
@@ -208,6 +215,8 @@ static void choose_precision(const struct engine_settings *request, struct accur
     for (int i = 0; settings->suspect_has_engine && i < PRECISION_COUNT; i++)
         if (request->builder.precision.enabled[i] && roundoffs[i] > roundoffs[lowest])
             lowest = (enum precision)i;
+    if (settings->suspect_is_command)
+        lowest = settings->declared_precision;
     settings->precision = precision_name(lowest);
     settings->unit_roundoff = roundoffs[lowest];
 }
@@ -255,6 +264,11 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     if (rc < 0)
         return rc;
     suspect = runners->names.items[1];
+    if (parse_given(parse, "--runner-precision") && strcmp(suspect, "runner") != 0)
+        return error_set(err, ERR_INVALID,
+                         "--runner-precision declares the precision of a --runner, but the suspect is --%s, whose "
+                         "precision its own options set; leave it out",
+                         suspect);
     *ret = values->own;
     ret->model = parse_positional_word(parse, "model_file");
     ret->reference = words_of_runner(given, 0, NULL);

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "debug/candidate/watched_files.h"
 #include "debug/record/session_lock.h"
+#include "engine/precision/precision.h"
 #include "format/json/reader.h"
 #include "onnx/model/subgraph.h"
 
@@ -48,9 +49,10 @@ struct accuracy_settings {
     struct words tolerance;        /* empty: derived from the model and the precision */
     const char *precision;         /* the lowest one that the suspect may compute in: "float16" */
     double unit_roundoff;          /* of that */
-    bool suspect_has_engine;       /* it is --trt */
-    bool suspect_is_built;         /* that, or it has a --runner-build */
-    bool suspect_is_builtin;       /* and that is the built-in engine: its tactics can be explored */
+    enum precision declared_precision; /* of a suspect that is a command: --runner-precision */
+    bool suspect_has_engine;           /* it is --trt */
+    bool suspect_is_built;             /* that, or it has a --runner-build */
+    bool suspect_is_builtin;           /* and that is the built-in engine: its tactics can be explored */
     bool reference_is_onnxrt, suspect_is_onnxrt;
     bool reference_is_command, suspect_is_command; /* --runner */
     bool products_saturate;                        /* uint8 x int8, on this processor: system_saturates_products() */

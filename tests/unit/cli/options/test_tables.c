@@ -121,6 +121,7 @@ static const char *const new_options[] = {
     "--runner",
     "--runner-build",
     "--runner-timeout",
+    "--runner-precision",
 };
 
 static const char *const sections_for_building[] = {"TensorRT",
