@@ -265,6 +265,8 @@ agrees()
         --enable-uint8-asymmetric-quantization-dla
     [ "$status" -eq 0 ]
     logged '\{y \[dtype=float16, '
+    run polygraphy run "$models/identity.onnx" --trt --all-tensor-formats linear --tensor-formats x:[chw32]
+    logged '^\[W\] Both --all-tensor-formats and --tensor-formats were provided\. Only formats in --all-tensor-formats'
     run polygraphy run "$models/identity.onnx" --trt --all-tensor-formats chw99
     [ "$status" -eq 1 ]
     logged "all-tensor-formats: there is no 'chw99'"

@@ -207,6 +207,14 @@ static void *network_end(const struct tensorrt_network *network, int32_t index)
                           : TENSORRT_CALL(VNetworkDefinition, getOutput, network->network, index - inputs);
 }
 
+/* Polygraphy's words. */
+static void warn_of_both(const struct tensorrt_network *network, const char *option, const char *what)
+{
+    log_message(network->settings->log, LOG_WARNING,
+                "Both --all-tensor-%s and --tensor-%s were provided. Only %s in --all-tensor-%s will be applied.",
+                option, option, what, option);
+}
+
 static int set_all_types(const struct tensorrt_network *network, struct error *err)
 {
     const char *name = network->settings->all_tensor_type;
@@ -229,6 +237,8 @@ static int set_tensor_types(const struct tensorrt_config *config, struct error *
     if ((wishes->count > 0 || for_all) && !tensorrt_has(TENSORRT_METHOD(VTensor, setType)))
         return refuse_setting(for_all ? "--all-tensor-datatypes" : "--tensor-dtypes",
                               "in TensorRT 11 and TensorRT-RTX, " TYPES_OF_MODEL, err);
+    if (for_all && wishes->count > 0)
+        warn_of_both(network, "datatypes", "types");
     if (for_all)
         return set_all_types(network, err);
     for (size_t i = 0; i < wishes->count; i++) {
@@ -292,6 +302,8 @@ static int set_tensor_formats(const struct tensorrt_config *config, struct error
     const struct words *wishes = &config->network->settings->tensor_formats;
     const struct words *for_all = &config->network->settings->all_tensor_formats;
 
+    if (for_all->count > 0 && wishes->count > 0)
+        warn_of_both(config->network, "formats", "formats");
     if (for_all->count > 0)
         return set_all_formats(config->network, for_all, err);
     for (size_t i = 0; i < wishes->count; i++) {
