@@ -135,7 +135,7 @@ static int convert_number_rules(struct parse *parse, const char *spelling, struc
         if (are_shares && (value.number < 0 || value.number > 1))
             return error_set(err, ERR_INVALID, "%s: '%s' is not in 0 .. 1", spelling, words.items[i]);
         item = place_for_name(items, &count, sizeof(*items), name);
-        *item = (struct named_number){name, value.number};
+        *item = (struct named_number){name, value.number, value.kind == CAST_INTEGER};
     }
     *ret = (struct named_numbers){items, count};
     return 0;

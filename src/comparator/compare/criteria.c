@@ -14,6 +14,8 @@ void comparison_rules_find(const struct comparison_rules *rules, const char *out
                    .nans_compare_equal = rules->nans_compare_equal,
                    .check_shapes = !rules->no_shape_check,
                    .want_medians = rules->want_medians},
+        .atol_is_integer = named_number_is_integer(&rules->atol, output),
+        .rtol_is_integer = named_number_is_integer(&rules->rtol, output),
         .index_tolerance = (size_t)named_integer_find(&rules->index_tolerance, output, 0),
         .metrics = {.l2_tolerance = named_number_find(&rules->l2_tolerance, output, 1e-5),
                     .cosine_threshold = named_number_find(&rules->cosine_threshold, output, 0.997),

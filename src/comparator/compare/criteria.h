@@ -18,6 +18,7 @@ struct metric_criteria {
 /* The criteria for two outputs. */
 struct comparison_criteria {
     struct compare_options simple;
+    bool atol_is_integer, rtol_is_integer; /* how they are printed, see struct named_number */
     size_t index_tolerance;
     struct metric_criteria metrics;
 };

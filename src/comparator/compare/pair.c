@@ -286,6 +286,15 @@ static void add_norm_tolerance(const struct subject *subject, struct string_buil
                           number_to_text_rounded(subject->result.norm, 'g', 6, norm));
 }
 
+/* As Python prints what was written: 10, 10.0. */
+static const char *tolerance_text(double value, bool is_integer, char buffer[NUMBER_TEXT_SIZE])
+{
+    if (!is_integer || fabs(value) >= 1e15)
+        return number_to_text(value, buffer);
+    snprintf(buffer, NUMBER_TEXT_SIZE, "%.0f", value);
+    return buffer;
+}
+
 static void log_verdict(const struct subject *subject)
 {
     const struct compare_options *options = &subject->criteria.simple;
@@ -309,8 +318,9 @@ static void log_verdict(const struct subject *subject)
     add_norm_tolerance(subject, &norm);
     log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,
                 "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s%s)", result->passed ? "PASSED" : "FAILED",
-                subject->name, result->passed ? "is within" : "exceeds", number_to_text(options->rtol, relative),
-                number_to_text(options->atol, absolute), norm.data);
+                subject->name, result->passed ? "is within" : "exceeds",
+                tolerance_text(options->rtol, subject->criteria.rtol_is_integer, relative),
+                tolerance_text(options->atol, subject->criteria.atol_is_integer, absolute), norm.data);
 }
 
 /* Makes subject->b refer to the second output in the shape of the first one, which may be owned by `matched`. If that

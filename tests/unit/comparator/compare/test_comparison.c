@@ -24,7 +24,7 @@ struct general_rules {
 
 static struct named_numbers add_number(struct general_rules *rules, size_t at, double value)
 {
-    rules->numbers[at] = (struct named_number){"", value};
+    rules->numbers[at] = (struct named_number){.name = "", .value = value};
     return (struct named_numbers){&rules->numbers[at], 1};
 }
 

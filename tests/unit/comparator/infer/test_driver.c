@@ -221,7 +221,7 @@ static void a_failing_run_leaves_no_results(void **state)
 
 /* ---- Iteration by iteration ---- */
 
-static const struct named_number zero = {"", 0};
+static const struct named_number zero = {.name = "", .value = 0};
 static const struct runner two_runners[] = {{.backend = &fake_backend, .name = "first"},
                                             {.backend = &fake_backend, .name = "second"}};
 
