@@ -131,14 +131,13 @@ static int save_graph(struct model *model, const struct graph_text_settings *set
 {
     const struct report_model_settings written = {
         .unbounded = unbounded, .values = settings->weights, .ignore_external_data = settings->ignore_external_data};
-    struct json_writer json;
+    struct json_writer json SCOPED(json_writer_release) = {0};
     int rc = json_writer_open(&json, path, err);
 
     if (rc == 0)
         rc = report_model_write(model, &written, &json, err);
     if (rc == 0)
         rc = json_writer_commit(&json, FILE_DURABLE, err);
-    json_writer_release(&json);
     return rc;
 }
 

@@ -83,7 +83,7 @@ static struct tensor_list *add_feed(struct data_file *file)
 
 static int load_json(struct data_file *ret, const char *path, struct error *err)
 {
-    struct json_reader reader;
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     int rc = json_reader_open(&reader, path, err);
 
     if (rc < 0)
@@ -91,7 +91,6 @@ static int load_json(struct data_file *ret, const char *path, struct error *err)
     ret->holds_results = json_class_of(&reader, reader.root) == JSON_CLASS_RUN_RESULTS;
     rc =
         ret->holds_results ? run_results_read(&ret->results, &reader, err) : feed_dicts_read(&ret->feeds, &reader, err);
-    json_reader_release(&reader);
     return rc;
 }
 
@@ -151,14 +150,12 @@ static int append_iteration(struct data_file *ret, struct data_file *from, const
 
 static int load_iteration(struct data_file *ret, const struct iteration_files *files, size_t index, struct error *err)
 {
-    char *path = iteration_files_path(files, index);
-    struct data_file file = {0};
+    char *path SCOPED_FREE = iteration_files_path(files, index);
+    struct data_file file SCOPED(data_file_release) = {0};
     int rc = load_json(&file, path, err);
 
     if (rc == 0)
         rc = append_iteration(ret, &file, path, err);
-    data_file_release(&file);
-    free(path);
     return rc;
 }
 
@@ -285,12 +282,11 @@ static int load_word(struct data_file *ret, const struct data_word *word, const 
 
 int data_file_load(struct data_file *ret, const char *word, struct error *err)
 {
-    struct data_word parts;
+    struct data_word parts SCOPED(data_word_release) = {0};
     int rc = data_word_parse(word, &parts, err);
 
     if (rc == 0)
         rc = load_word(ret, &parts, "input", err);
-    data_word_release(&parts);
     return rc;
 }
 
@@ -311,34 +307,31 @@ static bool name_joins_feeds(const struct feed_dicts *feeds, struct text name)
 
 int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct error *err)
 {
-    struct data_file file = {0};
-    struct data_word parts;
+    struct data_file file SCOPED(data_file_release) = {0};
+    struct data_word parts SCOPED(data_word_release) = {0};
     int rc = data_word_parse(word, &parts, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     rc = load_word(&file, &parts, "input", err);
     if (rc == 0 && file.holds_results)
         rc = error_set(err, ERR_INVALID,
                        "'%s' contains results, not inputs: convert it with `data merge %s -o inputs.json`", word, word);
     if (rc < 0)
-        goto done;
+        return rc;
     if (name_joins_feeds(feeds, parts.name)) {
         struct named_tensor *item = &file.feeds.items[0].items[0];
         struct tensor_list *last = &feeds->items[feeds->count - 1];
 
         tensor_list_add(last, parts.name, &item->tensor);
         last->items[last->count - 1].is_untyped = item->is_untyped;
-        goto done;
+        return rc;
     }
     for (size_t i = 0; i < file.feeds.count; i++) {
         *VECTOR_APPEND(feeds) = file.feeds.items[i];
         file.feeds.items[i] = (struct tensor_list){0};
     }
     feeds->takes_more = parts.name.size > 0;
-done:
-    data_word_release(&parts);
-    data_file_release(&file);
     return rc;
 }
 
@@ -347,14 +340,13 @@ done:
 /* Moves the arrays of `feeds` to a runner's outputs. */
 static void add_runner(struct feed_dicts *feeds, const char *path, struct run_results *ret)
 {
-    char *name = file_basename(path);
+    char *name SCOPED_FREE = file_basename(path);
     struct runner_results *runner = run_results_add_runner(ret, text_of(name));
 
     for (size_t i = 0; i < feeds->count; i++) {
         runner_results_add_iteration(runner, NAN)->outputs = feeds->items[i];
         feeds->items[i] = (struct tensor_list){0};
     }
-    free(name);
 }
 
 static void move_runners(struct run_results *from, struct run_results *ret)
@@ -366,13 +358,13 @@ static void move_runners(struct run_results *from, struct run_results *ret)
 
 int data_file_add_results(struct run_results *results, const char *word, struct error *err)
 {
-    struct data_file file = {0};
-    struct data_word parts;
+    struct data_file file SCOPED(data_file_release) = {0};
+    struct data_word parts SCOPED(data_word_release) = {0};
     enum format format;
     int rc = data_word_parse(word, &parts, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     format = parts.type == DATA_UNDEFINED ? format_of(parts.path) : FORMAT_UNKNOWN;
     if (format == FORMAT_JSON || format == FORMAT_SAFETENSORS) {
         rc = run_results_load(results, parts.path, err);
@@ -383,8 +375,5 @@ int data_file_add_results(struct run_results *results, const char *word, struct 
         else if (rc == 0)
             add_runner(&file.feeds, parts.path, results);
     }
-done:
-    data_word_release(&parts);
-    data_file_release(&file);
     return rc;
 }

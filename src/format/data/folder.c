@@ -172,7 +172,7 @@ int data_folder_list(const char *path, const char *protos, struct file_list *ret
 
 int data_folder_load(const char *path, const char *protos, struct feed_dicts *ret, struct error *err)
 {
-    struct file_list folders = {0};
+    struct file_list folders SCOPED(file_list_release) = {0};
     struct tensor_list *feed;
     int rc = data_folder_list(path, protos, &folders, err);
 
@@ -182,7 +182,7 @@ int data_folder_load(const char *path, const char *protos, struct feed_dicts *re
         rc = data_folder_load_iteration(folders.items[i], protos, feed, err);
     }
     if (rc < 0 || folders.count > 0)
-        goto done;
+        return rc;
     feed = VECTOR_APPEND(ret);
     *feed = (struct tensor_list){0};
     rc = load_arrays(path, protos, feed, err);
@@ -191,8 +191,6 @@ int data_folder_load(const char *path, const char *protos, struct feed_dicts *re
                        "the folder '%s' contains no data: expected .npy files, %s_0.pb and so on, or folders 0, 1, ... "
                        "or test_data_set_0, ... of these",
                        path, protos);
-done:
-    file_list_release(&folders);
     return rc;
 }
 

@@ -136,14 +136,14 @@ static struct input_source *loaded_source(struct input_stream *stream)
 static int add_input_word(struct input_stream *stream, const char *text, struct error *err)
 {
     struct input_source source = {0};
-    struct data_word word;
+    struct data_word word SCOPED(data_word_release) = {0};
     int rc = data_word_parse(text, &word, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     rc = list_iterations(&word, "input", &source.files, &source.folders, err);
     if (rc < 0)
-        goto done;
+        return rc;
     if (source.files.count > 0 || source.folders.count > 0 || open_lazy_inputs(&word, &source.file) ||
         open_input_archive(&word, &source.archive)) {
         *VECTOR_APPEND(stream) = source;
@@ -151,8 +151,6 @@ static int add_input_word(struct input_stream *stream, const char *text, struct 
         release_source(&source);
         rc = data_file_add_inputs(&loaded_source(stream)->loaded, text, err);
     }
-done:
-    data_word_release(&word);
     return rc;
 }
 
@@ -239,7 +237,7 @@ static int read_feeds(const struct input_source *source, size_t index, struct fe
 int input_stream_read(struct input_stream *stream, size_t iteration, struct tensor_list *ret, struct error *err)
 {
     struct input_source *source = stream->items;
-    struct feed_dicts feeds = {0};
+    struct feed_dicts feeds SCOPED(feed_dicts_release) = {0};
     char *path = NULL;
     int rc;
 
@@ -257,7 +255,6 @@ int input_stream_read(struct input_stream *stream, size_t iteration, struct tens
     if (rc == 0)
         rc = take_single(&feeds, path, ret, err);
     free(path);
-    feed_dicts_release(&feeds);
     return rc < 0 ? error_context(err, "iteration %zu", iteration) : 0;
 }
 
@@ -323,10 +320,9 @@ static void add_stream(struct result_streams *streams, struct result_source *sou
 static void add_file_stream(struct result_streams *streams, struct result_source *source, const char *path,
                             size_t count)
 {
-    char *file = file_basename(path);
+    char *file SCOPED_FREE = file_basename(path);
 
     add_stream(streams, source, 0, text_of(file), count);
-    free(file);
 }
 
 /* The list of runners in the members of Polygraphy's object; false for other files and older layouts. */
@@ -423,21 +419,18 @@ static int check_file(const struct result_source *source, size_t runners, const 
 /* The first file of a folder says which runners there are. */
 static int load_file_of_folder(struct result_source *source, size_t index, struct error *err)
 {
-    char *path = iteration_files_path(&source->files, index);
+    char *path SCOPED_FREE = iteration_files_path(&source->files, index);
     int rc;
 
     run_results_release(&source->loaded);
     source->held = 0;
     rc = data_file_add_results(&source->loaded, path, err);
     if (rc < 0)
-        goto done;
+        return rc;
     source->held = index + 1;
     if (index == 0)
         source->width = source->loaded.count;
-    rc = check_file(source, source->width, path, err);
-done:
-    free(path);
-    return rc;
+    return check_file(source, source->width, path, err);
 }
 
 static void add_loaded_streams(struct result_streams *streams, struct result_source *source, size_t files)
@@ -461,23 +454,23 @@ static int open_source(struct result_source *source, struct result_streams *stre
                        struct error *err)
 {
     size_t before = streams->count;
-    struct data_word word;
+    struct data_word word SCOPED(data_word_release) = {0};
     int rc = data_word_parse(text, &word, err);
 
     if (rc == 0)
         rc = list_iterations(&word, "output", &source->files, &source->folders, err);
     if (rc < 0)
-        goto done;
+        return rc;
     if (source->folders.count > 0) {
         add_file_stream(streams, source, word.path, source->folders.count);
-        goto done;
+        return rc;
     }
     if (source->files.count > 0) {
         rc = load_file_of_folder(source, 0, err);
     } else if (word.type == DATA_UNDEFINED && word.name.size == 0 && open_result_archive(source, word.path, streams)) {
-        goto done;
+        return rc;
     } else if (word.type == DATA_UNDEFINED && open_lazy_results(source, word.path, streams)) {
-        goto done;
+        return rc;
     } else {
         drop_streams(streams, before);
         release_lazy_results(source);
@@ -485,8 +478,6 @@ static int open_source(struct result_source *source, struct result_streams *stre
     }
     if (rc == 0)
         add_loaded_streams(streams, source, source->files.count);
-done:
-    data_word_release(&word);
     return rc;
 }
 
@@ -506,7 +497,7 @@ static int parse_iteration(const struct result_stream *stream, size_t iteration,
 {
     const struct result_source *source = stream->source;
     struct text piece = source->runners[stream->runner].items[iteration];
-    struct run_results parsed = {0};
+    struct run_results parsed SCOPED(run_results_release) = {0};
     struct runner_results *runner = run_results_add_runner(&parsed, text_of(stream->name));
     int rc = runner_results_parse_iteration(runner, piece, source->map.path, err);
 
@@ -515,7 +506,6 @@ static int parse_iteration(const struct result_stream *stream, size_t iteration,
         *ret = runner->items[0];
         runner->count = 0;
     }
-    run_results_release(&parsed);
     return rc < 0 ? error_context(err, "runner %zu, iteration %zu", stream->runner, iteration) : 0;
 }
 

@@ -129,7 +129,7 @@ static int read_runner(struct json_reader *reader, json_t *object, struct array_
 static int read_runners(struct array_archive *ret, struct error *err)
 {
     const char *text = safetensors_find_metadata(&ret->tensors, "runners");
-    struct json_reader reader;
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     json_t *object;
     size_t index;
     int rc;
@@ -150,7 +150,6 @@ static int read_runners(struct array_archive *ret, struct error *err)
             break;
         }
     }
-    json_reader_release(&reader);
     return rc;
 }
 
@@ -193,7 +192,7 @@ static int find_sets(struct array_archive *ret, struct error *err)
 static int group_arrays(struct array_archive *ret, struct error *err)
 {
     size_t arrays = count_arrays(ret);
-    size_t *sets = memory_alloc_zero(arrays + 1, sizeof(*sets));
+    size_t *sets SCOPED_FREE = memory_alloc_zero(arrays + 1, sizeof(*sets));
     SCOPED_STRING(full);
     int rc = 0;
 
@@ -204,12 +203,11 @@ static int group_arrays(struct array_archive *ret, struct error *err)
 
         rc = read_name(ret, i, &full, err);
         if (rc < 0)
-            goto done;
+            return rc;
         name = full.data;
         if (!take_set(ret, &name, &sets[i])) {
-            rc = error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no %siteration in the metadata", full.data,
-                           ret->holds_results ? "runner and " : "");
-            goto done;
+            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no %siteration in the metadata", full.data,
+                             ret->holds_results ? "runner and " : "");
         }
         ret->firsts[sets[i] + 2]++;
     }
@@ -217,8 +215,6 @@ static int group_arrays(struct array_archive *ret, struct error *err)
         ret->firsts[i] += ret->firsts[i - 1];
     for (size_t i = 0; i < arrays; i++)
         ret->arrays[ret->firsts[sets[i] + 1]++] = i;
-done:
-    free(sets);
     return rc;
 }
 

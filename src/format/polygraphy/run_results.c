@@ -74,7 +74,7 @@ static int read_iteration(struct json_reader *reader, json_t *object, struct run
 
 int runner_results_parse_iteration(struct runner_results *runner, struct text json, const char *name, struct error *err)
 {
-    struct json_reader reader;
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     int rc = json_reader_open_memory(&reader, json.data, json.size, name, err);
 
     if (rc < 0)
@@ -82,7 +82,6 @@ int runner_results_parse_iteration(struct runner_results *runner, struct text js
     rc = json_class_check_all(&reader, err);
     if (rc == 0 && read_iteration(&reader, reader.root, runner, err) < 0)
         rc = error_context(err, "'%s'", name);
-    json_reader_release(&reader);
     return rc;
 }
 

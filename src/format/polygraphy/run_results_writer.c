@@ -51,18 +51,15 @@ static void begin_runner_entry(struct run_results_writer *writer, const char *na
 static char *name_part(const char *path)
 {
     bool is_device = strncmp(path, "/dev/", 5) == 0;
-    char *place = is_device ? file_join(system_temporary_folder(), "polygraphy_results") : memory_strdup(path);
-    char *ret = file_temporary_name(place);
-
-    free(place);
-    return ret;
+    char *place SCOPED_FREE =
+        is_device ? file_join(system_temporary_folder(), "polygraphy_results") : memory_strdup(path);
+    return file_temporary_name(place);
 }
 
 int run_results_writer_begin_runner(struct run_results_writer *writer, const char *name, struct error *err)
 {
     struct json_writer *part;
-    char *temporary;
-    int rc;
+    char *temporary SCOPED_FREE = NULL;
 
     writer->runners =
         memory_grow(writer->runners, writer->runner_count, &writer->runner_capacity, sizeof(*writer->runners));
@@ -78,9 +75,7 @@ int run_results_writer_begin_runner(struct run_results_writer *writer, const cha
         return json_writer_status(&writer->json, err);
     }
     temporary = name_part(writer->path);
-    rc = json_writer_open_elements(part, temporary, ITERATION_DEPTH, err);
-    free(temporary);
-    return rc;
+    return json_writer_open_elements(part, temporary, ITERATION_DEPTH, err);
 }
 
 void run_results_writer_select(struct run_results_writer *writer, size_t runner)
