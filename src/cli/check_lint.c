@@ -81,13 +81,12 @@ static int lint_model(const struct command_context *context, const struct check_
 /* Missing weights are an error of the command line, not a finding about the model. */
 static int find_external_data(const struct check_lint_settings *settings, struct model *model, struct error *err)
 {
-    const struct onnx_load_values *load = &settings->file.load;
     struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole SCOPED(subgraph_release) = {0};
     struct error why = {0};
     int rc = 0;
 
-    if (load->ignore_external_data)
+    if (settings->file.load.ignore_external_data)
         return 0;
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, &why) == 0)

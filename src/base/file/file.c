@@ -355,6 +355,11 @@ const char *file_extension(const char *path)
     return dot != NULL && dot > name + strspn(name, ".") ? dot : path + strlen(path);
 }
 
+bool file_has_extension(const char *path, const char *extension)
+{
+    return strcmp(file_extension(path), extension) == 0;
+}
+
 /* Folders that do not exist yet contain no links to resolve. */
 char *file_place(const char *path)
 {

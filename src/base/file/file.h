@@ -144,6 +144,7 @@ char *file_join(const char *folder, const char *name);
 /* Points to the extension of the last component of `path`, including the dot; to the end of `path` if it has no
  * extension. ".hidden" has none. */
 const char *file_extension(const char *path);
+bool file_has_extension(const char *path, const char *extension);
 
 /* The target of the chain of symbolic links at `path`, whether it exists or not; `path` itself if it is not a link.
  * NULL with errno set if the chain is circular. malloc'd. */

@@ -200,7 +200,6 @@ static void list_made(const struct model *model, struct made *ret)
 
 static int refuse_foreign(const struct look *look, struct error *err)
 {
-    const struct model_values *values = &look->settings->file.model;
     SCOPED_STRING(outputs);
 
     for (size_t i = 0; i < look->model->outputs.count; i++)
@@ -209,7 +208,7 @@ static int refuse_foreign(const struct look *look, struct error *err)
     return error_set(err, ERR_INVALID,
                      "--check: '%s' contains none of the outputs of '%s' ([%s]), so nothing can be compared: create "
                      "the file with `polygraphy run --save-outputs` from this model",
-                     look->outputs_path, values->path, outputs.data);
+                     look->outputs_path, look->settings->file.model.path, outputs.data);
 }
 
 static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts_outputs)

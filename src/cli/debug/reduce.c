@@ -50,7 +50,6 @@ static int hash_reduction_session(const struct debug_reduce_settings *settings, 
 {
     const struct model_values *values = &settings->file.model;
     const struct reduce_settings *reduce = &settings->reduce;
-    const struct onnx_load_values *load = &settings->file.load;
     const struct shape_inference_values *inference = &settings->file.inference;
     struct hash hash;
     SCOPED_STRING(options);
@@ -58,7 +57,7 @@ static int hash_reduction_session(const struct debug_reduce_settings *settings, 
 
     if (rc < 0)
         return rc;
-    if (!load->ignore_external_data)
+    if (!settings->file.load.ignore_external_data)
         rc = external_data_hash(model, &hash, err);
     if (rc == 0)
         rc = hash_input_data(&settings->file.data, &hash, err);
@@ -81,7 +80,6 @@ static struct reduce_settings settings_from_options(const struct command_context
 {
     const struct onnx_save_values *save = &settings->file.save;
     const struct shape_inference_values *inference = &settings->file.inference;
-    const struct data_loader_settings *data = &settings->file.data;
     const struct session_settings *session = &settings->debug.session;
     struct reduce_settings ret = settings->reduce;
 
@@ -96,7 +94,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     ret.candidates.loader = loader;
     ret.candidates.static_inference = inference->enabled;
     ret.candidates.fixed_shapes = true;
-    ret.candidates.random_data = data->files.count == 0;
+    ret.candidates.random_data = settings->file.data.files.count == 0;
     ret.candidates.cuts_anywhere = ret.mode == REDUCE_MINIMAL;
     ret.candidates.iteration_inputs = session->check.files.items[CANDIDATE_INPUTS];
     ret.candidates.iteration_golden = session->check.files.items[CANDIDATE_GOLDEN];
@@ -107,11 +105,10 @@ static struct reduce_settings settings_from_options(const struct command_context
 static int prepare_model(const struct command_context *context, const struct debug_reduce_settings *settings,
                          struct model **ret, size_t *ret_nodes, struct hash *ret_hash, struct error *err)
 {
-    const struct onnx_load_values *load = &settings->file.load;
     struct model *model;
     int rc;
 
-    if (load->fp_to_fp16)
+    if (settings->file.load.fp_to_fp16)
         return error_set(err, ERR_UNSUPPORTED,
                          "--fp-to-fp16: convert the model first (`polygraphy convert --fp-to-fp16 -o half.onnx`) and "
                          "reduce the result");

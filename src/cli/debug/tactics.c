@@ -193,8 +193,7 @@ static int hash_tactics_session(const struct command_context *context, const str
                                 const struct tactics_builds *builds, const struct tactic_pair *pair, struct hash *ret,
                                 struct error *err)
 {
-    const struct model_values *model = &settings->file.model;
-    const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
+    const char *const paths[] = {settings->file.model.path, pair->good->path, pair->bad->path};
     SCOPED_STRING(text);
     struct hash hash = {0};
 

@@ -53,13 +53,12 @@ static bool can_be_excluded(const struct tactic_isolation *isolation)
 
 static void add_kernel_evidence(const struct tactic_isolation *isolation, struct result *ret)
 {
-    const struct isolation_kernel *kernel = &isolation->kernel;
     const struct bitset *fault = tactic_isolation_fault(isolation);
     size_t found = bitset_count(&isolation->search.found);
     SCOPED_STRING(layers);
 
     add_layers(isolation, fault, &layers);
-    if (kernel->search.exact)
+    if (isolation->kernel.search.exact)
         result_add_line(ret, RESULT_EVIDENCE,
                         "the good build fails with this kernel in any single one of these layers; the bad build passes "
                         "without it in these layers: %s",
@@ -119,7 +118,6 @@ static void add_fixes(const struct tactic_isolation *isolation, struct result *r
 
 static void set_cause(const struct tactic_isolation *isolation, struct result *ret)
 {
-    const struct isolation_kernel *kernel = &isolation->kernel;
     const struct bitset *fault = tactic_isolation_fault(isolation), *found = &isolation->search.found;
     SCOPED_STRING(layers);
     SCOPED_STRING(name);
@@ -127,7 +125,7 @@ static void set_cause(const struct tactic_isolation *isolation, struct result *r
     if (!isolation->search.necessary && fault != NULL) {
         add_kernel_name(isolation, &name);
         result_set_verdict(ret, REPORT_CAUSE, "Cause: kernel %s in %s%zu layers", name.data,
-                           kernel->search.exact ? "" : "some or all of ", bitset_count(fault));
+                           isolation->kernel.search.exact ? "" : "some or all of ", bitset_count(fault));
         return;
     }
     add_layers(isolation, found, &layers);

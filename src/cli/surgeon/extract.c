@@ -277,11 +277,10 @@ static void infer_anew(const struct command_context *context, const struct surge
                        struct model *model, const struct subgraph *part)
 {
     struct backend_request request = model_file_request_for(context, &settings->file, model);
-    const struct shape_inference_values *inference = &settings->file.inference;
 
     value_list_assign(&model->inputs, &part->inputs);
     model_forget_shapes(model);
-    if (!inference->no_onnxruntime)
+    if (!settings->file.inference.no_onnxruntime)
         (void)types_infer(model, part, model_file_runtime(&settings->file), &request, NULL, NULL);
 }
 
@@ -319,7 +318,6 @@ static int complete_types(const struct command_context *context, const struct su
 static int extract_part(const struct command_context *context, const struct surgeon_extract_settings *options,
                         struct model *model, struct data_loader *loader, struct error *err)
 {
-    const struct extract_values *values = &options->extract;
     const struct shape_inference_values *inference = &options->file.inference;
     const struct candidate_settings settings = {
         .static_inference = !inference->no_onnxruntime,
@@ -333,7 +331,7 @@ static int extract_part(const struct command_context *context, const struct surg
 
     candidate_maker_init(&maker, model, &settings, context->log);
     subgraph_init_whole(&part, model);
-    rc = cut_part(model, values, context->log, &part, err);
+    rc = cut_part(model, &options->extract, context->log, &part, err);
     if (rc < 0)
         goto done;
     rc = complete_types(context, options, model, &maker, &part, err);

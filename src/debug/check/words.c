@@ -311,7 +311,7 @@ static bool is_script(const char *path)
     if (access(path, X_OK) == 0 || (file_read_start(path, start, sizeof(start)) == 2 && memcmp(start, "#!", 2) == 0))
         return true;
     for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
-        if (strcmp(file_extension(path), extensions[i]) == 0)
+        if (file_has_extension(path, extensions[i]))
             return true;
     return false;
 }

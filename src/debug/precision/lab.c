@@ -59,9 +59,7 @@ static void add_override(struct precision_lab *lab, size_t layer)
 
 static void reset_overrides(struct precision_lab *lab)
 {
-    struct precision_settings *precision = &lab->settings->engine->builder.precision;
-
-    precision->layers = (struct precision_overrides){lab->overrides, lab->fixed};
+    lab->settings->engine->builder.precision.layers = (struct precision_overrides){lab->overrides, lab->fixed};
 }
 
 static int assign_precisions(struct precision_lab *lab, struct log *log, struct layer_precision **ret,

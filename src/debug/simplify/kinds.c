@@ -52,9 +52,7 @@ static const char *name_of_stand_in(unsigned choice)
 static void name_weight(const struct simplify_parts *parts, const struct model *model, size_t index,
                         struct string_builder *out)
 {
-    const struct weight_list *list = &parts->weights;
-
-    string_add_text(out, model->values.items[list->items[index].value].name);
+    string_add_text(out, model->values.items[parts->weights.items[index].value].name);
 }
 
 static void add_size(struct string_builder *out, size_t bytes)

@@ -274,11 +274,9 @@ static void note_slow_algorithm(struct layer_timing *timing, const struct tactic
 /* Skipping depends only on times, so it is the same with a warm cache. */
 static int time_all_candidates(struct layer_timing *timing, struct error *err)
 {
-    const struct kernel_request *request = &timing->request->kernel;
-
     for (size_t i = 0; i < timing->candidates->count; i++) {
         struct tactic_candidate *candidate = &timing->candidates->items[i];
-        struct hash key = timing_cache_key(request, candidate->tactic);
+        struct hash key = timing_cache_key(&timing->request->kernel, candidate->tactic);
         const struct slow_algorithm *slow = find_slow_algorithm(timing, candidate->tactic);
         int rc = 0;
 

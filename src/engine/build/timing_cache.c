@@ -352,16 +352,15 @@ static void add_key_node(struct string_builder *out, const struct model *model, 
 {
     const struct node *node = &model->nodes.items[number];
     struct wire_reader reader = wire_reader_of(node->message);
-    struct wire_field field;
+    struct span bytes;
 
     add_key_text(out, node->domain);
     add_key_text(out, node->op_type);
     add_key_edges(out, model, node->inputs, met);
     add_key_edges(out, model, node->outputs, met);
     add_key_edges(out, model, node->captures, met);
-    while (wire_next(&reader, &field))
-        if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
-            add_key_text(out, span_text(field.bytes));
+    while (wire_next_bytes(&reader, NODE_ATTRIBUTE, &bytes))
+        add_key_text(out, span_text(bytes));
 }
 
 static void add_key_input(struct string_builder *out, const struct kernel_input *input)

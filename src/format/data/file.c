@@ -24,11 +24,6 @@ enum format {
     FORMAT_UNKNOWN,
 };
 
-static bool has_extension(const char *path, const char *extension)
-{
-    return strcmp(file_extension(path), extension) == 0;
-}
-
 /* Text that begins with a brace or bracket. */
 static bool is_json(const uint8_t *start, size_t size)
 {
@@ -57,18 +52,18 @@ static enum format format_of(const char *path)
     case ARCHIVE_NONE:
         break;
     }
-    if (has_extension(path, ".pb"))
+    if (file_has_extension(path, ".pb"))
         return FORMAT_TENSOR_PROTO;
     if (is_json(start, size))
         return FORMAT_JSON;
-    if (has_extension(path, ".npy"))
+    if (file_has_extension(path, ".npy"))
         return FORMAT_NPY;
-    if (has_extension(path, ".npz"))
+    if (file_has_extension(path, ".npz"))
         return FORMAT_NPZ;
     if (safetensors_is_name(path))
         return FORMAT_SAFETENSORS;
     /* A file that cannot be read twice, such as a pipe, is assumed to be JSON, whose reader reports errors. */
-    return size == 0 || has_extension(path, ".json") ? FORMAT_JSON : FORMAT_UNKNOWN;
+    return size == 0 || file_has_extension(path, ".json") ? FORMAT_JSON : FORMAT_UNKNOWN;
 }
 
 /* ---- Reading ---- */

@@ -22,7 +22,7 @@ static int is_iteration(const struct dirent *entry)
 {
     const char *name = entry->d_name;
 
-    return name[0] != '.' && strcmp(file_extension(name), ".json") == 0;
+    return name[0] != '.' && file_has_extension(name, ".json");
 }
 
 static int is_any(const struct dirent *entry)

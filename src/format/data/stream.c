@@ -328,17 +328,14 @@ static void add_file_stream(struct result_streams *streams, struct result_source
 /* The list of runners in the members of Polygraphy's object; false for other files and older layouts. */
 static bool find_runners(const struct json_pieces *members, struct text *ret)
 {
-    bool is_results = false, is_found = false;
+    bool is_found = false;
 
-    for (size_t i = 0; i + 1 < members->count; i += 2) {
-        is_results |= text_equal(members->items[i], TEXT("\"polygraphy_class\"")) &&
-                      text_equal(members->items[i + 1], TEXT("\"RunResults\""));
-        if (!text_equal(members->items[i], TEXT("\"lst\"")))
-            continue;
-        is_found = true;
-        *ret = members->items[i + 1];
-    }
-    return is_results && is_found;
+    for (size_t i = 0; i + 1 < members->count; i += 2)
+        if (text_equal(members->items[i], TEXT("\"lst\""))) {
+            is_found = true;
+            *ret = members->items[i + 1];
+        }
+    return is_found && json_members_are_of_class(members, TEXT("\"RunResults\""));
 }
 
 /* A runner is a pair: its name, without escapes, and the list of its iterations. */

@@ -8,11 +8,6 @@
 #include "format/data/iteration_folder.h"
 #include "format/numpy/npy.h"
 
-static bool has_extension(const char *path, const char *extension)
-{
-    return strcmp(file_extension(path), extension) == 0;
-}
-
 static bool is_npy_folder(const char *path)
 {
     return path[0] != '\0' && path[strlen(path) - 1] == '/';
@@ -20,7 +15,7 @@ static bool is_npy_folder(const char *path)
 
 bool data_file_holds_arrays_only(const char *path)
 {
-    return is_npy_folder(path) || has_extension(path, ".npy") || has_extension(path, ".npz");
+    return is_npy_folder(path) || file_has_extension(path, ".npy") || file_has_extension(path, ".npz");
 }
 
 static int refuse_count(const struct data_writer *writer, size_t arrays, struct error *err)
@@ -46,11 +41,11 @@ int data_writer_open(struct data_writer *writer, const char *path, bool by_itera
         writer->format = DATA_NPY_FOLDER;
         return data_folder_writer_open(&writer->folder, path, iterations, err);
     }
-    if (has_extension(path, ".npy")) {
+    if (file_has_extension(path, ".npy")) {
         writer->format = DATA_NPY;
         return 0;
     }
-    if (has_extension(path, ".npz")) {
+    if (file_has_extension(path, ".npz")) {
         writer->format = DATA_NPZ;
         return npz_writer_open(&writer->npz, path, err);
     }

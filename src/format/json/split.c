@@ -152,3 +152,12 @@ bool json_take_member(struct text *rest, struct text *ret_name, struct text *ret
     *rest = (struct text){splitter.at, (size_t)(splitter.end - splitter.at)};
     return true;
 }
+
+bool json_members_are_of_class(const struct json_pieces *members, struct text class)
+{
+    bool ret = false;
+
+    for (size_t i = 0; i + 1 < members->count; i += 2)
+        ret |= text_equal(members->items[i], TEXT("\"polygraphy_class\"")) && text_equal(members->items[i + 1], class);
+    return ret;
+}

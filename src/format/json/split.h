@@ -25,4 +25,7 @@ bool json_take_member(struct text *rest, struct text *ret_name, struct text *ret
 /* Like json_split_array(), for an object: appends name, value, name, value, ...; names with their quotes. */
 bool json_split_object(struct text text, const struct file_map *map, struct json_pieces *ret);
 
+/* Whether these members, of an object of Polygraphy, have this class: "\"RunResults\"", with its quotes. */
+bool json_members_are_of_class(const struct json_pieces *members, struct text class);
+
 #endif

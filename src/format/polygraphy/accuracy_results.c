@@ -77,16 +77,12 @@ bool accuracy_results_recognize(const char *path)
 {
     struct json_pieces members SCOPED_ITEMS = {0};
     struct file_map map SCOPED(file_map_release) = {0};
-    bool ret = false;
     uint8_t start;
 
     if (file_read_start(path, &start, 1) == 0 || start != '{' || file_map_open(path, &map, NULL) < 0)
         return false;
-    if (json_split_object((struct text){(const char *)map.data, map.size}, &map, &members))
-        for (size_t i = 0; i + 1 < members.count; i += 2)
-            ret |= text_equal(members.items[i], TEXT("\"polygraphy_class\"")) &&
-                   text_equal(members.items[i + 1], TEXT("\"AccuracyResults\""));
-    return ret;
+    return json_split_object((struct text){(const char *)map.data, map.size}, &map, &members) &&
+           json_members_are_of_class(&members, TEXT("\"AccuracyResults\""));
 }
 
 static int read_number(struct json_reader *reader, json_t *object, const char *name, double *ret, struct error *err)

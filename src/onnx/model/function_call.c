@@ -145,13 +145,12 @@ static void add_other_node_fields(const struct span_list *fields, struct string_
 static void add_function_header(const struct model *model, struct span function, struct string_builder *ret)
 {
     struct wire_reader reader = wire_reader_of(function);
-    struct wire_field field;
+    struct span bytes;
 
     add_other_node_fields(&model->fields_before_graph, ret);
     add_other_node_fields(&model->fields_after_graph, ret);
-    while (wire_next(&reader, &field))
-        if (field.number == FUNCTION_OPSET_IMPORT && field.type == WIRE_BYTES)
-            wire_write_bytes(ret, MODEL_OPSET_IMPORT, field.bytes.data, field.bytes.size);
+    while (wire_next_bytes(&reader, FUNCTION_OPSET_IMPORT, &bytes))
+        wire_write_bytes(ret, MODEL_OPSET_IMPORT, bytes.data, bytes.size);
 }
 
 static int parse_function_model(const struct model *model, struct span bytes, struct model **ret, struct error *err)

@@ -167,12 +167,11 @@ static int read_field_name(const struct model *model, struct span message, uint3
                            struct text *ret, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
+    struct span bytes;
 
     *ret = (struct text){"", 0};
-    while (wire_next(&reader, &field))
-        if (field.number == number && field.type == WIRE_BYTES)
-            *ret = span_text(field.bytes);
+    while (wire_next_bytes(&reader, number, &bytes))
+        *ret = span_text(bytes);
     return reader.damaged ? wire_damage(&reader, model->file, what, err) : 0;
 }
 

@@ -7,14 +7,7 @@
 
 static bool attribute_is_called(struct span attribute, const char *name)
 {
-    struct wire_reader reader = wire_reader_of(attribute);
-    struct wire_field field;
-    bool same = false;
-
-    while (wire_next(&reader, &field))
-        if (field.number == ATTRIBUTE_NAME && field.type == WIRE_BYTES)
-            same = text_equal_string(span_text(field.bytes), name);
-    return same;
+    return text_equal_string(wire_find_text(attribute, ATTRIBUTE_NAME), name);
 }
 
 bool node_attribute_find(struct span node, const char *name, struct span *ret)
@@ -129,14 +122,13 @@ struct span node_attribute_tensor(struct span node, const char *name)
 {
     struct span attribute = {NULL, 0}, tensor = {NULL, 0};
     struct wire_reader reader;
-    struct wire_field field;
+    struct span bytes;
 
     if (!node_attribute_find(node, name, &attribute))
         return tensor;
     reader = wire_reader_of(attribute);
-    while (wire_next(&reader, &field))
-        if (field.number == ATTRIBUTE_TENSOR && field.type == WIRE_BYTES)
-            tensor = field.bytes;
+    while (wire_next_bytes(&reader, ATTRIBUTE_TENSOR, &bytes))
+        tensor = bytes;
     return tensor;
 }
 

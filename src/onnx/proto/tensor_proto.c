@@ -12,13 +12,8 @@
 /* The name may follow the damaged field, so it is searched here. */
 static int refuse_damaged_tensor(struct span message, const char *what, struct error *err)
 {
-    struct text name = {"", 0};
-    struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
+    struct text name = wire_find_text(message, TENSOR_NAME);
 
-    while (wire_next(&reader, &field))
-        if (field.number == TENSOR_NAME && field.type == WIRE_BYTES)
-            name = span_text(field.bytes);
     return error_set(err, ERR_CORRUPT, "tensor '" TEXT_FORMAT "' %s", TEXT_ARGS(name), what);
 }
 
@@ -217,12 +212,11 @@ static int decode_string_fields(struct span message, const struct tensor_header 
         size_t count, capacity;
     } texts = {NULL, 0, 0};
     struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
+    struct span bytes;
     int rc;
 
-    while (wire_next(&reader, &field))
-        if (field.number == TENSOR_STRING_DATA && field.type == WIRE_BYTES)
-            *VECTOR_APPEND(&texts) = span_text(field.bytes);
+    while (wire_next_bytes(&reader, TENSOR_STRING_DATA, &bytes))
+        *VECTOR_APPEND(&texts) = span_text(bytes);
     if (texts.count != shape_elements(&header->shape))
         rc = refuse_damaged_tensor(message, "has more or fewer strings than its shape requires", err);
     else

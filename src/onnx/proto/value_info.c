@@ -90,15 +90,14 @@ static void decode_value_type(struct span message, struct value_type *type)
 void value_info_decode(struct span info, struct value_type *ret)
 {
     struct wire_reader reader = wire_reader_of(info);
-    struct wire_field field;
+    struct span bytes;
 
     ret->not_a_tensor = NULL;
     ret->element = DATA_UNDEFINED;
     ret->has_shape = false;
     ret->shape.rank = 0;
-    while (wire_next(&reader, &field))
-        if (field.number == VALUE_INFO_TYPE && field.type == WIRE_BYTES)
-            decode_value_type(field.bytes, ret);
+    while (wire_next_bytes(&reader, VALUE_INFO_TYPE, &bytes))
+        decode_value_type(bytes, ret);
 }
 
 bool value_type_is_complete(const struct value_type *type)
