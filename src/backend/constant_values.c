@@ -98,10 +98,7 @@ static bool only_moves(const struct node *node)
     static const char *const moving[] = {"Cast", "Concat", "Flatten", "Gather",  "Identity",  "Reshape",  "Shape",
                                          "Size", "Slice",  "Split",   "Squeeze", "Transpose", "Unsqueeze"};
 
-    for (size_t i = 0; i < ARRAY_LEN(moving); i++)
-        if (node_is(node, moving[i]))
-            return true;
-    return false;
+    return text_is_one_of(node->op_type, moving, ARRAY_LEN(moving));
 }
 
 /* What a large constant holds, where it lies; false for other values. */

@@ -34,6 +34,14 @@ char *system_program_path(void)
     return size > 0 && (size_t)size < sizeof(path) ? memory_copy(path, (size_t)size) : NULL;
 }
 
+bool system_find_function(void *library, const char *name, void *ret_function)
+{
+    void *symbol = dlsym(library, name);
+
+    memcpy(ret_function, &symbol, sizeof(symbol)); /* ISO C has no conversion from a pointer to data */
+    return symbol != NULL;
+}
+
 const char *system_library_of(const void *symbol)
 {
     Dl_info place;

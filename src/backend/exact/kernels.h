@@ -104,9 +104,6 @@ size_t *exact_broadcast_indices(const struct shape *from, const struct shape *to
 /* For each element of the transposed tensor the element of `from`: axis i of it is axis order[i] of `from`. */
 size_t *exact_transposed_indices(const struct shape *from, const size_t *order);
 
-/* The product of the dimensions from axis `first` on, up to `end`. */
-size_t exact_extent(const struct shape *shape, size_t first, size_t end);
-
 /* ---- Windows of convolutions and pools ---- */
 
 struct exact_window {

@@ -62,8 +62,8 @@ static int flatten_input(struct exact_call *call, struct error *err)
     axis += axis < 0 ? (int64_t)from->rank : 0;
     if (axis < 0 || axis > (int64_t)from->rank)
         return exact_refuse_shapes(call, err);
-    shape.dims[0] = (int64_t)exact_extent(from, 0, (size_t)axis);
-    shape.dims[1] = (int64_t)exact_extent(from, (size_t)axis, from->rank);
+    shape.dims[0] = (int64_t)shape_extent(from, 0, (size_t)axis);
+    shape.dims[1] = (int64_t)shape_extent(from, (size_t)axis, from->rank);
     return copy_in_shape(call, &shape, err);
 }
 
@@ -377,8 +377,8 @@ static int concatenate_inputs(struct exact_call *call, struct error *err)
             return exact_refuse_shapes(call, err);
     }
     rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
-    outer = exact_extent(&shape, 0, (size_t)axis);
-    inner = exact_extent(&shape, (size_t)axis + 1, shape.rank);
+    outer = shape_extent(&shape, 0, (size_t)axis);
+    inner = shape_extent(&shape, (size_t)axis + 1, shape.rank);
     total = (size_t)shape.dims[axis] * inner;
     for (size_t k = 0; rc == 0 && k < call->input_count; k++) {
         size_t size = (size_t)exact_shape(call->inputs[k])->dims[axis] * inner;
@@ -403,8 +403,8 @@ static int split_input(struct exact_call *call, struct error *err)
     if (!exact_normalize_axis(&axis, from->rank) || call->output_count > TENSOR_MAX_RANK ||
         (count != 0 && count != call->output_count))
         return exact_refuse_shapes(call, err);
-    outer = exact_extent(from, 0, (size_t)axis);
-    inner = exact_extent(from, (size_t)axis + 1, from->rank);
+    outer = shape_extent(from, 0, (size_t)axis);
+    inner = shape_extent(from, (size_t)axis + 1, from->rank);
     for (size_t k = 0; k < call->output_count; k++) {
         int64_t parts = (int64_t)call->output_count, equal = (from->dims[axis] + parts - 1) / parts;
         int64_t left = from->dims[axis] - first, size = count != 0 ? sizes[k] : equal < left ? equal : left;
@@ -445,8 +445,8 @@ static int gather_slices(struct exact_call *call, struct error *err)
     for (size_t i = (size_t)axis + 1; i < from->rank; i++)
         shape.dims[shape.rank++] = from->dims[i];
     rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
-    outer = exact_extent(from, 0, (size_t)axis);
-    inner = exact_extent(from, (size_t)axis + 1, from->rank);
+    outer = shape_extent(from, 0, (size_t)axis);
+    inner = shape_extent(from, (size_t)axis + 1, from->rank);
     for (size_t k = 0; rc == 0 && k < count; k++) {
         int64_t at = (int64_t)exact_items(call->inputs[1])[k];
 
@@ -465,16 +465,13 @@ static int gather_slices(struct exact_call *call, struct error *err)
 static int compute_shape(struct exact_call *call, struct error *err)
 {
     const struct shape *from = exact_shape(call->inputs[0]);
-    int64_t rank = (int64_t)from->rank, start = node_attribute_integer(call->node->message, "start", 0);
-    int64_t end = node_attribute_integer(call->node->message, "end", rank);
+    int64_t rank = (int64_t)from->rank;
+    int64_t start = shape_clamp_bound(node_attribute_integer(call->node->message, "start", 0), rank);
+    int64_t end = shape_clamp_bound(node_attribute_integer(call->node->message, "end", rank), rank);
     struct shape shape = {.rank = 1};
     double *ret;
     int rc;
 
-    start += start < 0 ? rank : 0;
-    end += end < 0 ? rank : 0;
-    start = start < 0 ? 0 : start;
-    end = end > rank ? rank : end;
     shape.dims[0] = end > start ? end - start : 0;
     rc = exact_allocate(call, 0, DATA_INT64, &shape, &ret, err);
     for (int64_t i = 0; rc == 0 && i < shape.dims[0]; i++)

@@ -37,10 +37,10 @@ static int compute_softmax(struct exact_call *call, struct error *err)
 
     if (!exact_normalize_axis(&axis, shape->rank))
         return exact_refuse_shapes(call, err);
-    count = joins_axes ? exact_extent(shape, (size_t)axis, shape->rank) : (size_t)shape->dims[axis];
-    inner = joins_axes ? 1 : exact_extent(shape, (size_t)axis + 1, shape->rank);
+    count = joins_axes ? shape_extent(shape, (size_t)axis, shape->rank) : (size_t)shape->dims[axis];
+    inner = joins_axes ? 1 : shape_extent(shape, (size_t)axis + 1, shape->rank);
     rc = exact_allocate(call, 0, call->inputs[0]->type, shape, &ret, err);
-    for (size_t i = 0; rc == 0 && i < exact_extent(shape, 0, (size_t)axis) * inner; i++) {
+    for (size_t i = 0; rc == 0 && i < shape_extent(shape, 0, (size_t)axis) * inner; i++) {
         size_t first = i / inner * inner * count + i % inner;
 
         normalize_exponentials(call, &exact_items(call->inputs[0])[first], count, inner, &ret[first]);
@@ -91,11 +91,11 @@ static int normalize_last_axes(struct exact_call *call, struct error *err)
 
     if (!exact_normalize_axis(&axis, shape->rank))
         return exact_refuse_shapes(call, err);
-    count = exact_extent(shape, (size_t)axis, shape->rank);
+    count = shape_extent(shape, (size_t)axis, shape->rank);
     if (count == 0 || !has_elements(scale, count) || !has_elements(bias, count))
         return exact_refuse_shapes(call, err);
     rc = exact_allocate(call, 0, call->inputs[0]->type, shape, &ret, err);
-    for (size_t line = 0; rc == 0 && line < exact_extent(shape, 0, (size_t)axis); line++) {
+    for (size_t line = 0; rc == 0 && line < shape_extent(shape, 0, (size_t)axis); line++) {
         compute_moments(call->options, &items[line * count], count, has_mean, &moments);
         for (size_t i = 0; i < count; i++) {
             double x = (items[line * count + i] - moments.mean) / sqrt(moments.variance + epsilon);
@@ -121,7 +121,7 @@ static int normalize_with_statistics(struct exact_call *call, struct error *err)
     if (shape->rank < 2)
         return exact_refuse_shapes(call, err);
     channels = (size_t)shape->dims[1];
-    plane = exact_extent(shape, 2, shape->rank);
+    plane = shape_extent(shape, 2, shape->rank);
     for (size_t i = 1; i < 5; i++)
         if (!has_elements(call->inputs[i], channels))
             return exact_refuse_shapes(call, err);
@@ -151,7 +151,7 @@ static int normalize_groups(struct exact_call *call, struct error *err)
     if (shape->rank < 3)
         return exact_refuse_shapes(call, err);
     channels = (size_t)shape->dims[1];
-    plane = exact_extent(shape, 2, shape->rank);
+    plane = shape_extent(shape, 2, shape->rank);
     groups = node_is(call->node, "InstanceNormalization")
                  ? channels
                  : (size_t)node_attribute_integer(call->node->message, "num_groups", 0);
@@ -186,10 +186,10 @@ static int normalize_by_norm(struct exact_call *call, struct error *err)
 
     if (!exact_normalize_axis(&axis, shape->rank))
         return exact_refuse_shapes(call, err);
-    inner = exact_extent(shape, (size_t)axis + 1, shape->rank);
+    inner = shape_extent(shape, (size_t)axis + 1, shape->rank);
     count = (size_t)shape->dims[axis];
     rc = exact_allocate(call, 0, call->inputs[0]->type, shape, &ret, err);
-    for (size_t i = 0; rc == 0 && i < exact_extent(shape, 0, (size_t)axis) * inner; i++) {
+    for (size_t i = 0; rc == 0 && i < shape_extent(shape, 0, (size_t)axis) * inner; i++) {
         const double *items = &exact_items(call->inputs[0])[i / inner * inner * count + i % inner];
         double *line = &ret[i / inner * inner * count + i % inner], norm;
 

@@ -33,7 +33,7 @@ static int read_scale_axis(struct exact_call *call, size_t *ret_plane, size_t *r
     if (!exact_normalize_axis(&axis, shape->rank) || *ret_scales != (size_t)shape->dims[axis] ||
         node_attribute_integer(call->node->message, "block_size", 0) != 0)
         return exact_refuse(call, err, "its scales are not computed in float64");
-    *ret_plane = exact_extent(shape, (size_t)axis + 1, shape->rank);
+    *ret_plane = shape_extent(shape, (size_t)axis + 1, shape->rank);
     return 0;
 }
 

@@ -196,8 +196,8 @@ static int compute_arg_extreme(struct exact_call *call, struct error *err)
 
     if (!exact_normalize_axis(&axis, shape.rank))
         return exact_refuse_shapes(call, err);
-    outer = exact_extent(&shape, 0, (size_t)axis);
-    inner = exact_extent(&shape, (size_t)axis + 1, shape.rank);
+    outer = shape_extent(&shape, 0, (size_t)axis);
+    inner = shape_extent(&shape, (size_t)axis + 1, shape.rank);
     count = (size_t)shape.dims[axis];
     shape.dims[axis] = 1;
     for (size_t i = (size_t)axis; !keeps_axis && i + 1 < shape.rank; i++)
@@ -239,9 +239,9 @@ static int compute_cumulative_sum(struct exact_call *call, struct error *err)
     if (exact_read_integers(call->inputs[1], axes) != 1 || !exact_normalize_axis(&axes[0], shape->rank))
         return exact_refuse_shapes(call, err);
     rc = exact_allocate(call, 0, call->inputs[0]->type, shape, &ret, err);
-    inner = exact_extent(shape, (size_t)axes[0] + 1, shape->rank);
+    inner = shape_extent(shape, (size_t)axes[0] + 1, shape->rank);
     count = (size_t)shape->dims[axes[0]];
-    for (size_t i = 0; rc == 0 && i < exact_extent(shape, 0, (size_t)axes[0]) * inner; i++) {
+    for (size_t i = 0; rc == 0 && i < shape_extent(shape, 0, (size_t)axes[0]) * inner; i++) {
         size_t first = i / inner * inner * count + i % inner;
 
         accumulate_line(call, &exact_items(call->inputs[0])[first], count, inner, &ret[first]);

@@ -43,10 +43,7 @@ static bool is_known_mode(const struct exact_call *call)
     static const char *const modes[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"};
     struct text mode = exact_text_attribute(call, "coordinate_transformation_mode", "half_pixel");
 
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
-        if (text_equal_string(mode, modes[i]))
-            return true;
-    return false;
+    return text_is_one_of(mode, modes, ARRAY_LEN(modes));
 }
 
 /* The nearest element; false where rounding of the coordinate decides which one that is. */
@@ -96,7 +93,7 @@ static bool resize_axis(const struct exact_call *call, const struct resized_axis
                         size_t number, const double *from, double *to)
 {
     bool is_linear = text_equal_string(exact_text_attribute(call, "mode", "nearest"), "linear");
-    size_t outer = exact_extent(shape, 0, number), inner = exact_extent(shape, number + 1, shape->rank);
+    size_t outer = shape_extent(shape, 0, number), inner = shape_extent(shape, number + 1, shape->rank);
 
     for (size_t k = 0; k < (size_t)axis->to; k++) {
         struct resized_place place;

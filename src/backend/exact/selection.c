@@ -14,8 +14,8 @@ struct axis_rows {
 
 static struct axis_rows split_rows(const struct shape *shape, size_t axis)
 {
-    return (struct axis_rows){exact_extent(shape, 0, axis), (size_t)shape->dims[axis],
-                              exact_extent(shape, axis + 1, shape->rank)};
+    return (struct axis_rows){shape_extent(shape, 0, axis), (size_t)shape->dims[axis],
+                              shape_extent(shape, axis + 1, shape->rank)};
 }
 
 /* ---- TopK ---- */

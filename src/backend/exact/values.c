@@ -152,16 +152,7 @@ size_t *exact_transposed_indices(const struct shape *from, const size_t *order)
 
     for (size_t i = 0; i < from->rank; i++) {
         to.dims[i] = from->dims[order[i]];
-        strides[i] = exact_extent(from, order[i] + 1, from->rank);
+        strides[i] = shape_extent(from, order[i] + 1, from->rank);
     }
     return list_strided_indices(&to, strides);
-}
-
-size_t exact_extent(const struct shape *shape, size_t first, size_t end)
-{
-    size_t ret = 1;
-
-    for (size_t i = first; i < end; i++)
-        ret *= (size_t)shape->dims[i];
-    return ret;
 }

@@ -197,7 +197,7 @@ static int compute_pool(struct exact_call *call, struct exact_window *window, bo
     pooling.indices = indices = exact_window_indices(window);
     if (indices == NULL)
         return tensor_refuse_size(DATA_FLOAT64, &shape, SIZE_MAX, err);
-    for (size_t plane = 0; plane < exact_extent(&shape, 0, 2); plane++)
+    for (size_t plane = 0; plane < shape_extent(&shape, 0, 2); plane++)
         for (size_t i = 0; i < window->outputs; i++)
             ret[plane * window->outputs + i] = pool_window(&pooling, &exact_items(input)[plane * window->inputs], i);
     return 0;

@@ -5,13 +5,12 @@
  */
 #include "backend/tensorrt/cuda.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "backend/tensorrt/search.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 static struct {
     bool is_started;
@@ -27,25 +26,18 @@ static struct {
     const char *(*error_text)(int error);
 } cuda;
 
-static bool take_symbol(void *handle, const char *name, void *ret_function)
-{
-    void *symbol = dlsym(handle, name);
-
-    memcpy(ret_function, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
-
 static bool take_symbols(void *handle)
 {
-    return take_symbol(handle, "cudaGetDeviceCount", &cuda.count_devices) &&
-           take_symbol(handle, "cudaSetDevice", &cuda.set_device) &&
-           take_symbol(handle, "cudaMalloc", &cuda.allocate) && take_symbol(handle, "cudaFree", &cuda.release) &&
-           take_symbol(handle, "cudaMemcpyAsync", &cuda.copy) &&
-           take_symbol(handle, "cudaStreamCreate", &cuda.make_stream) &&
-           take_symbol(handle, "cudaStreamDestroy", &cuda.remove_stream) &&
-           take_symbol(handle, "cudaStreamSynchronize", &cuda.wait) &&
-           take_symbol(handle, "cudaGetLastError", &cuda.last_error) &&
-           take_symbol(handle, "cudaGetErrorString", &cuda.error_text);
+    return system_find_function(handle, "cudaGetDeviceCount", &cuda.count_devices) &&
+           system_find_function(handle, "cudaSetDevice", &cuda.set_device) &&
+           system_find_function(handle, "cudaMalloc", &cuda.allocate) &&
+           system_find_function(handle, "cudaFree", &cuda.release) &&
+           system_find_function(handle, "cudaMemcpyAsync", &cuda.copy) &&
+           system_find_function(handle, "cudaStreamCreate", &cuda.make_stream) &&
+           system_find_function(handle, "cudaStreamDestroy", &cuda.remove_stream) &&
+           system_find_function(handle, "cudaStreamSynchronize", &cuda.wait) &&
+           system_find_function(handle, "cudaGetLastError", &cuda.last_error) &&
+           system_find_function(handle, "cudaGetErrorString", &cuda.error_text);
 }
 
 static int check_cuda(int status, const char *what, struct error *err)

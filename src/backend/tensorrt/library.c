@@ -1,12 +1,12 @@
 /* backend/tensorrt/library.c: see library.h. */
 #include "backend/tensorrt/library.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "base/text/names.h"
 
 static struct tensorrt loaded;
@@ -83,15 +83,6 @@ void tensorrt_describe(const struct tensorrt *trt, struct string_builder *ret)
 
 /* ---- Loading ---- */
 
-/* ISO C has no conversion from a pointer to data. */
-static bool find_symbol(void *handle, const char *name, void *ret_function)
-{
-    void *symbol = dlsym(handle, name);
-
-    memcpy(ret_function, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
-
 static void load_parser(struct tensorrt *trt, struct arena *arena)
 {
     const char *name = trt->place.flavour == TENSORRT_RTX ? "libtensorrt_onnxparser_rtx.so.1"
@@ -102,9 +93,9 @@ static void load_parser(struct tensorrt *trt, struct arena *arena)
 
     if (handle == NULL)
         return;
-    find_symbol(handle, "createNvOnnxParserRefitter_INTERNAL", &trt->create_parser_refitter);
-    if (!find_symbol(handle, "createNvOnnxParser_INTERNAL", &trt->create_parser) ||
-        !find_symbol(handle, "getNvOnnxParserVersion", &version))
+    system_find_function(handle, "createNvOnnxParserRefitter_INTERNAL", &trt->create_parser_refitter);
+    if (!system_find_function(handle, "createNvOnnxParser_INTERNAL", &trt->create_parser) ||
+        !system_find_function(handle, "getNvOnnxParserVersion", &version))
         trt->create_parser = NULL;
     else
         trt->parser_number = version();
@@ -118,7 +109,7 @@ static void load_plugins(struct tensorrt *trt, struct arena *arena)
         trt->place.flavour == TENSORRT_FULL ? tensorrt_load_companion(trt->place.path, names, arena, NULL) : NULL;
 
     if (handle != NULL)
-        find_symbol(handle, "initLibNvInferPlugins", &trt->register_plugins);
+        system_find_function(handle, "initLibNvInferPlugins", &trt->register_plugins);
 }
 
 static int load_library(struct tensorrt *ret, struct arena *arena, struct error *err)
@@ -129,12 +120,12 @@ static int load_library(struct tensorrt *ret, struct arena *arena, struct error 
 
     if (rc < 0)
         return rc;
-    if (!find_symbol(trt.place.handle, "getInferLibVersion", &version) ||
-        !find_symbol(trt.place.handle, "createInferRuntime_INTERNAL", &trt.create_runtime))
+    if (!system_find_function(trt.place.handle, "getInferLibVersion", &version) ||
+        !system_find_function(trt.place.handle, "createInferRuntime_INTERNAL", &trt.create_runtime))
         return error_set(err, ERR_UNSUPPORTED, "'%s' is not TensorRT: it lacks createInferRuntime_INTERNAL",
                          trt.place.path);
-    find_symbol(trt.place.handle, "createInferBuilder_INTERNAL", &trt.create_builder);
-    find_symbol(trt.place.handle, "createInferRefitter_INTERNAL", &trt.create_refitter);
+    system_find_function(trt.place.handle, "createInferBuilder_INTERNAL", &trt.create_builder);
+    system_find_function(trt.place.handle, "createInferRefitter_INTERNAL", &trt.create_refitter);
     trt.number = version();
     read_version(&trt);
     rc = choose_series(&trt, err);

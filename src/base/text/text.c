@@ -20,6 +20,14 @@ bool text_equal_string(struct text a, const char *b)
     return text_equal(a, text_of(b));
 }
 
+bool text_is_one_of(struct text text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_string(text, words[i]))
+            return true;
+    return false;
+}
+
 bool text_begins_with(struct text text, const char *beginning)
 {
     size_t size = strlen(beginning);

@@ -46,6 +46,7 @@ static inline struct text span_text(struct span span)
 struct text text_of(const char *string); /* of a NUL-terminated string; NULL gives empty text */
 bool text_equal(struct text a, struct text b);
 bool text_equal_string(struct text a, const char *b);
+bool text_is_one_of(struct text text, const char *const *words, size_t count);
 bool text_begins_with(struct text text, const char *beginning);
 bool text_contains(struct text haystack, struct text needle);
 size_t text_find(struct text haystack, struct text needle);      /* offset of the first occurrence; SIZE_MAX: none */

@@ -43,19 +43,6 @@ static bool value_is_control_input(const struct model *model, uint32_t value)
     return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
 }
 
-static void follow_edges(const struct model *model, struct edge_range range, struct bitset *seen,
-                         struct value_list *pending)
-{
-    for (size_t i = 0; i < range.count; i++) {
-        uint32_t value = model_edge(model, range, i);
-
-        if (value == VALUE_NONE || bitset_has(seen, value))
-            continue;
-        bitset_add(seen, value);
-        value_list_add(pending, value);
-    }
-}
-
 /* Whether a value depends on constants, sizes and control inputs only. */
 static bool node_is_control(const struct model *model, uint32_t value)
 {
@@ -73,7 +60,7 @@ static bool node_is_control(const struct model *model, uint32_t value)
             control = value_is_initializer(model, next) || value_is_control_input(model, next);
         } else if (!node_is(node, "Shape") && !node_is(node, "Size")) {
             control = !node->has_subgraphs && node_is_foldable(model, NULL, node);
-            follow_edges(model, node->inputs, &seen, &pending);
+            value_list_add_edges(model, node->inputs, &seen, &pending);
         }
     }
     return control;

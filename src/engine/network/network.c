@@ -260,10 +260,7 @@ static bool node_moves_data(const struct model *model, const struct node *node)
     if ((node_is(node, "ScatterElements") || node_is(node, "ScatterND")) &&
         !text_equal_string(node_attribute_text_or(node->message, "reduction", "none"), "none"))
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(movers); i++)
-        if (node_is(node, movers[i]))
-            return true;
-    return false;
+    return text_is_one_of(node->op_type, movers, ARRAY_LEN(movers));
 }
 
 void layer_classify(const struct model *model, const struct node *node, struct layer *ret)

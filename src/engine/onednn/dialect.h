@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/system.h"
 #include "engine/onednn/abi.h"
 #include "engine/tactic/layout.h"
 
@@ -126,14 +127,10 @@ struct onednn_dialect {
 
 extern const struct onednn_dialect onednn_v2, onednn_v3;
 
-/* Finds a function of the library; false if it is missing. `ret` points to a function pointer: ISO C has no conversion
- * from data pointers. */
-bool onednn_find_function(void *library, const char *name, void *ret);
-
 /* For tables of functions: declares a pointer for each, and, in find_functions(), finds it. */
 #define ONEDNN_POINTER(result, name, parameters) static result(*name) parameters;
 #define ONEDNN_FIND(result, name, parameters)                                                                          \
-    if (!onednn_find_function(library, "dnnl_" #name, &(name)))                                                        \
+    if (!system_find_function(library, "dnnl_" #name, &(name)))                                                        \
         return "dnnl_" #name;
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file/python_packages.h"
 #include "base/memory.h"
@@ -14,22 +13,13 @@
 
 #define NEWEST_MINOR 20 /* newest minor version of 3 that is searched */
 
-bool onednn_find_function(void *library, const char *name, void *ret)
-{
-    void *symbol = dlsym(library, name);
-
-    if (symbol)
-        memcpy(ret, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
-
 static int choose_dialect(void *handle, struct onednn *onednn, struct error *err)
 {
     static const struct onednn_dialect *const dialects[] = {&onednn_v2, &onednn_v3};
     const struct onednn_version *(*read_version)(void);
     const struct onednn_version *version;
 
-    if (!onednn_find_function(handle, "dnnl_version", &read_version))
+    if (!system_find_function(handle, "dnnl_version", &read_version))
         return error_set(err, ERR_UNSUPPORTED,
                          "what is loaded as oneDNN is another library: it has no function "
                          "dnnl_version; name oneDNN with POLYGRAPHY_ONEDNN");
@@ -53,7 +43,7 @@ static int find_common_functions(void *handle, struct onednn *onednn, struct err
     const char *missing = NULL;
 
 #define X(result, name, parameters)                                                                                    \
-    if (!missing && !onednn_find_function(handle, "dnnl_" #name, &onednn->name))                                       \
+    if (!missing && !system_find_function(handle, "dnnl_" #name, &onednn->name))                                       \
         missing = "dnnl_" #name;
     ONEDNN_FUNCTIONS(X)
 #undef X
@@ -61,7 +51,7 @@ static int find_common_functions(void *handle, struct onednn *onednn, struct err
         missing = onednn->dialect->find_functions(handle);
     if (missing)
         return error_set(err, ERR_UNSUPPORTED, "oneDNN %s has no function %s", onednn->version_text, missing);
-    onednn_find_function(handle, "omp_set_num_threads", &onednn->omp_set_num_threads);
+    system_find_function(handle, "omp_set_num_threads", &onednn->omp_set_num_threads);
     return 0;
 }
 

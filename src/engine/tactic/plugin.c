@@ -11,6 +11,7 @@
 #include "base/file/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "engine/tactic/fused_rest.h"
 #include "onnx/proto/value_info.h"
 
@@ -98,7 +99,6 @@ static int open_plugin_library(struct plugin_provider *provider, struct error *e
 {
     const struct polygraphy_plugin *(*get_table)(uint32_t);
     const struct polygraphy_plugin *table;
-    void *symbol;
     int rc;
 
     rc = plugin_file_check(provider->path, err);
@@ -109,13 +109,11 @@ static int open_plugin_library(struct plugin_provider *provider, struct error *e
     crash_work_ends();
     if (!provider->library)
         return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' cannot be loaded: %s", provider->path, dlerror());
-    symbol = dlsym(provider->library, symbol_name);
-    if (!symbol)
+    if (!system_find_function(provider->library, symbol_name, &get_table))
         return error_set(
             err, ERR_UNSUPPORTED,
             "'%s' is not a plug-in of the built-in engine: it has no symbol %s (plug-ins of TensorRT need TensorRT)",
             provider->path, symbol_name);
-    memcpy(&get_table, &symbol, sizeof(get_table)); /* ISO C has no conversion from a pointer to data */
     crash_work_begins(provider->work);
     table = get_table(POLYGRAPHY_PLUGIN_VERSION);
     crash_work_ends();

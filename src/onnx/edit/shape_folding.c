@@ -43,12 +43,6 @@ static bool read_static_shape(const struct model *model, uint32_t value, struct 
     return type.not_a_tensor == NULL && type.has_shape;
 }
 
-static int64_t clamp_slice_bound(int64_t value, int64_t rank)
-{
-    value = value < 0 ? value + rank : value;
-    return value < 0 ? 0 : value > rank ? rank : value;
-}
-
 static bool read_shape_node(const struct model *model, const struct node *node, struct known_shape *ret)
 {
     uint32_t input = node_input(model, node, 0);
@@ -59,8 +53,8 @@ static bool read_shape_node(const struct model *model, const struct node *node, 
         !read_static_shape(model, input, &shape))
         return false;
     rank = (int64_t)shape.rank;
-    start = clamp_slice_bound(node_attribute_integer(node->message, "start", 0), rank);
-    end = clamp_slice_bound(node_attribute_integer(node->message, "end", rank), rank);
+    start = shape_clamp_bound(node_attribute_integer(node->message, "start", 0), rank);
+    end = shape_clamp_bound(node_attribute_integer(node->message, "end", rank), rank);
     ret->count = 0;
     for (int64_t i = start; i < end; i++)
         ret->dims[ret->count++] = shape.dims[i];
@@ -126,7 +120,7 @@ static bool pick_sliced_dimensions(const struct model *model, const struct node 
     if ((axis != 0 && axis != -1) || step != 1)
         return false;
     ret->shape = (struct shape){.rank = 1};
-    for (int64_t i = clamp_slice_bound(start, count); i < clamp_slice_bound(end, count); i++)
+    for (int64_t i = shape_clamp_bound(start, count); i < shape_clamp_bound(end, count); i++)
         ret->items[ret->shape.dims[0]++] = from->dims[i];
     return true;
 }

@@ -230,10 +230,7 @@ static bool node_types_are_known(const struct model *model, struct edge_range ra
 
 static bool operator_takes_float16(const struct node *node)
 {
-    for (size_t i = 0; i < ARRAY_LEN(float32_operators); i++)
-        if (node_is(node, float32_operators[i]))
-            return false;
-    return true;
+    return !text_is_one_of(node->op_type, float32_operators, ARRAY_LEN(float32_operators));
 }
 
 int64_t node_bfloat16_opset(const struct node *node)

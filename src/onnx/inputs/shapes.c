@@ -21,12 +21,6 @@ static void take_elements(struct fact *to, const struct fact *from)
 
 /* ---- Shapes as values ---- */
 
-static int64_t clamp_index(int64_t value, int64_t rank)
-{
-    value = value < 0 ? value + rank : value;
-    return value < 0 ? 0 : value > rank ? rank : value;
-}
-
 static void compute_shape(struct pass *pass, const struct node *node)
 {
     const struct fact *from = pass_input(pass, node, 0);
@@ -35,8 +29,8 @@ static void compute_shape(struct pass *pass, const struct node *node)
 
     if (!from->has_shape)
         return;
-    start = clamp_index(node_attribute_integer(node->message, "start", 0), rank);
-    end = clamp_index(node_attribute_integer(node->message, "end", rank), rank);
+    start = shape_clamp_bound(node_attribute_integer(node->message, "start", 0), rank);
+    end = shape_clamp_bound(node_attribute_integer(node->message, "end", rank), rank);
     count = dimension_constant(end > start ? end - start : 0);
     pass_set_numbers(pass, pass_set_shape(pass, node, 0, &count, 1), from->dims + start, (size_t)count.constant);
 }

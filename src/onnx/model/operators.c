@@ -248,18 +248,10 @@ static const char *const other_operators[] = {
     "Optional",
 };
 
-static bool name_is_in_list(struct text name, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_string(name, list[i]))
-            return true;
-    return false;
-}
-
 /* Dropout in training mode is random. */
 static bool operator_is_random(struct text op_type, size_t input_count)
 {
-    return name_is_in_list(op_type, random_operators, ARRAY_LEN(random_operators)) ||
+    return text_is_one_of(op_type, random_operators, ARRAY_LEN(random_operators)) ||
            (text_equal_string(op_type, "Dropout") && input_count > 2);
 }
 
@@ -361,7 +353,7 @@ bool node_is_foldable(const struct model *model, const struct known_types *known
 {
     bool is_own_function = model->function_count > 0 && !domain_is_standard(node->domain);
 
-    if (is_own_function || name_is_in_list(node->op_type, other_operators, ARRAY_LEN(other_operators)) ||
+    if (is_own_function || text_is_one_of(node->op_type, other_operators, ARRAY_LEN(other_operators)) ||
         node_varies(node->message, 0))
         return false;
     for (size_t i = 0; i < node->outputs.count; i++) {

@@ -27,6 +27,19 @@ void value_list_add(struct value_list *list, uint32_t value)
     *VECTOR_APPEND(list) = value;
 }
 
+void value_list_add_edges(const struct model *model, struct edge_range range, struct bitset *taken,
+                          struct value_list *list)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value == VALUE_NONE || bitset_has(taken, value))
+            continue;
+        bitset_add(taken, value);
+        value_list_add(list, value);
+    }
+}
+
 void value_list_assign(struct value_list *list, const struct value_list *from)
 {
     list->count = 0;
@@ -112,20 +125,6 @@ void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret)
             model_add_edges_to(model, model->annotations.items[i].parameters, ret);
 }
 
-/* Appends the values of `range` that are not in `taken`, each once. */
-static void append_listed_values(const struct model *model, struct edge_range range, struct bitset *taken,
-                                 struct value_list *ret)
-{
-    for (size_t i = 0; i < range.count; i++) {
-        uint32_t value = model_edge(model, range, i);
-
-        if (value == VALUE_NONE || bitset_has(taken, value))
-            continue;
-        bitset_add(taken, value);
-        value_list_add(ret, value);
-    }
-}
-
 void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node)
 {
     const struct model *model = subgraph->model;
@@ -133,7 +132,7 @@ void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node)
 
     bitset_init(&taken, model->values.count);
     subgraph->outputs.count = 0;
-    append_listed_values(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
+    value_list_add_edges(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
 }
 
 /* The outputs of the subgraph that are not produced by a producer of its inputs. */
@@ -180,8 +179,8 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         bitset_add(&constants, subgraph->frozen.items[i].value);
     subgraph->inputs.count = 0;
-    append_listed_values(model, n->inputs, &constants, &subgraph->inputs);
-    append_listed_values(model, n->captures, &constants, &subgraph->inputs);
+    value_list_add_edges(model, n->inputs, &constants, &subgraph->inputs);
+    value_list_add_edges(model, n->captures, &constants, &subgraph->inputs);
     list_separate_outputs(subgraph, &kept);
     if (kept.count > 0)
         value_list_assign(&subgraph->outputs, &kept);

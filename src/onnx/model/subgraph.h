@@ -85,6 +85,10 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants);
 bool value_list_has(const struct value_list *list, uint32_t value);
 void value_list_add(struct value_list *list, uint32_t value);
 
+/* Appends the values of `range` that are not in `taken`, each once, and adds them to `taken`. */
+void value_list_add_edges(const struct model *model, struct edge_range range, struct bitset *taken,
+                          struct value_list *list);
+
 /* Converts a list to a set, for many lookups; the model has `value_count` values. */
 void value_list_to_set(const struct value_list *list, size_t value_count, struct bitset *ret);
 void value_list_assign(struct value_list *list, const struct value_list *from);

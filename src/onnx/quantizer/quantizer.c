@@ -43,15 +43,6 @@ enum data_type quantizer_type_behind(const struct quantizer *quantizer, const st
 
 /* ---- Scale layout ---- */
 
-static size_t dimension_product(const struct shape *shape, size_t from, size_t end)
-{
-    size_t count = 1;
-
-    for (size_t i = from; i < end; i++)
-        count *= (size_t)shape->dims[i];
-    return count;
-}
-
 /* With blocks there is a scale for each element across the axis: scales have the strides of a tensor of their shape. */
 bool scale_layout_of(const struct quantizer *quantizer, const struct shape *shape, struct scale_layout *ret)
 {
@@ -67,7 +58,7 @@ bool scale_layout_of(const struct quantizer *quantizer, const struct shape *shap
     if (axis >= shape->rank)
         return false;
     length = (size_t)shape->dims[axis];
-    *ret = (struct scale_layout){.inner = dimension_product(shape, axis + 1, shape->rank), .length = length};
+    *ret = (struct scale_layout){.inner = shape_extent(shape, axis + 1, shape->rank), .length = length};
     if (quantizer->block_size == 0)
         return tensor_elements(&quantizer->scale) == length;
     ret->block_size = (size_t)quantizer->block_size;

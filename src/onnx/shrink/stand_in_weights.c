@@ -27,10 +27,7 @@ static bool takes_parameters(struct text op_type)
         "QuantizeLinear", "QLinearConv", "QLinearMatMul", "DequantizeLinear", "FakeQuantize",      "MelWeightMatrix",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (text_equal_string(op_type, names[i]))
-            return true;
-    return false;
+    return text_is_one_of(op_type, names, ARRAY_LEN(names));
 }
 
 static bool noise_type_is_supported(enum data_type type)

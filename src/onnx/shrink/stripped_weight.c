@@ -25,14 +25,6 @@ static const char older_sparse_kind[] = " 2:4:";
 
 /* ---- Selection ---- */
 
-static bool operator_is_one_of(struct text op_type, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_string(op_type, names[i]))
-            return true;
-    return false;
-}
-
 /* Whether an initializer can be stripped and replaced by a proxy. */
 static bool initializer_is_strippable(const struct tensor_header *header)
 {
@@ -65,8 +57,7 @@ static uint32_t find_weight_origin(const struct model *model, uint32_t value)
     for (size_t step = 0; value != VALUE_NONE && step < LONGEST_CHAIN; step++) {
         const struct node *node = model_producer(model, value);
 
-        if (node == NULL || node->inputs.count == 0 ||
-            !operator_is_one_of(node->op_type, carriers, ARRAY_LEN(carriers)))
+        if (node == NULL || node->inputs.count == 0 || !text_is_one_of(node->op_type, carriers, ARRAY_LEN(carriers)))
             break;
         value = model_edge(model, node->inputs, 0);
     }
@@ -80,7 +71,7 @@ int stripped_weight_find(const struct model *model, struct bitset *ret, struct e
 
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        bool multiplies = operator_is_one_of(node->op_type, multipliers, ARRAY_LEN(multipliers));
+        bool multiplies = text_is_one_of(node->op_type, multipliers, ARRAY_LEN(multipliers));
         bool slices = text_equal_string(node->op_type, "Slice");
         size_t count = slices && node->inputs.count > 1 ? 1 : node->inputs.count;
 

@@ -27,6 +27,21 @@ size_t shape_elements(const struct shape *shape)
     return overflow ? SIZE_MAX : elements;
 }
 
+size_t shape_extent(const struct shape *shape, size_t first, size_t end)
+{
+    size_t ret = 1;
+
+    for (size_t i = first; i < end; i++)
+        ret *= (size_t)shape->dims[i];
+    return ret;
+}
+
+int64_t shape_clamp_bound(int64_t bound, int64_t size)
+{
+    bound = bound < 0 ? bound + size : bound;
+    return bound < 0 ? 0 : bound > size ? size : bound;
+}
+
 bool shape_equal(const struct shape *a, const struct shape *b)
 {
     return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;

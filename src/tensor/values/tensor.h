@@ -34,6 +34,13 @@ struct tensor {
 
 /* The number of elements; SIZE_MAX on overflow or if a dimension is negative. */
 size_t shape_elements(const struct shape *shape);
+
+/* The product of the dimensions from axis `first` on, up to `end`, of a shape whose elements are counted. */
+size_t shape_extent(const struct shape *shape, size_t first, size_t end);
+
+/* A bound of a slice along an axis of this size: counted from its end if negative, and moved into it. */
+int64_t shape_clamp_bound(int64_t bound, int64_t size);
+
 bool shape_equal(const struct shape *a, const struct shape *b);
 bool shape_is_static(const struct shape *shape); /* no negative dimension */
 
