@@ -1,39 +1,19 @@
 /* backend/exact/windows.c: the windows of convolutions and pools, and the pools. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/exact/kernels.h"
 #include "base/memory.h"
 #include "onnx/proto/node_attribute.h"
+#include "onnx/proto/window.h"
 
 /* ---- Windows ---- */
-
-static void read_window_attribute(const struct exact_call *call, const char *name, size_t count, int64_t otherwise,
-                                  int64_t *ret)
-{
-    size_t found = node_attribute_integers(call->node->message, name, ret, count);
-
-    for (size_t i = found; i < count; i++)
-        ret[i] = otherwise;
-}
 
 /* What the kernel covers on an axis. */
 static int64_t covered_by_kernel(const struct exact_window *window, size_t axis)
 {
     return (window->kernel[axis] - 1) * window->dilations[axis] + 1;
-}
-
-/* SAME_UPPER and SAME_LOWER of auto_pad: as many outputs as strides. */
-static void choose_pads(struct exact_window *window, bool is_lower)
-{
-    for (size_t i = 0; i < window->rank; i++) {
-        int64_t outputs = (window->input[i] + window->strides[i] - 1) / window->strides[i];
-        int64_t pads = (outputs - 1) * window->strides[i] + covered_by_kernel(window, i) - window->input[i];
-
-        pads = pads > 0 ? pads : 0;
-        window->pads[i] = is_lower ? pads - pads / 2 : pads / 2;
-        window->pads[window->rank + i] = pads - window->pads[i];
-    }
 }
 
 /* ONNX, MaxPool: with ceil_mode a window that begins in the padding at the end is left out. */
@@ -50,24 +30,24 @@ static int64_t output_size(const struct exact_window *window, size_t axis, bool 
     return ret;
 }
 
-static bool is_sane(const struct exact_window *window)
-{
-    const int64_t most = (int64_t)1 << 31;
-
-    for (size_t i = 0; i < window->rank; i++)
-        if (window->strides[i] < 1 || window->dilations[i] < 1 || window->kernel[i] < 1 || window->strides[i] > most ||
-            window->dilations[i] > most || window->kernel[i] > most || window->input[i] > most || window->pads[i] < 0 ||
-            window->pads[i] > most || window->pads[window->rank + i] < 0 || window->pads[window->rank + i] > most)
-            return false;
-    return true;
-}
-
 int exact_window_read(struct exact_call *call, struct exact_window *window, struct error *err)
 {
-    read_window_attribute(call, "strides", window->rank, 1, window->strides);
-    read_window_attribute(call, "dilations", window->rank, 1, window->dilations);
-    read_window_attribute(call, "pads", 2 * window->rank, 0, window->pads);
-    return is_sane(window) ? 0 : exact_refuse(call, err, "its window is not computed in float64");
+    const int64_t most = (int64_t)1 << 31;
+    const size_t size = window->rank * sizeof(int64_t);
+    struct window read;
+    bool is_sane = window_read(call->node->message, window->rank, &read);
+
+    for (size_t i = 0; i < window->rank; i++)
+        is_sane &= window->kernel[i] >= 1 && window->kernel[i] <= most && window->input[i] <= most;
+    if (!is_sane)
+        return exact_refuse(call, err, "its window is not computed in float64");
+    memcpy(read.kernel, window->kernel, size);
+    window_pad_to_same(&read, window->input);
+    memcpy(window->strides, read.strides, size);
+    memcpy(window->dilations, read.dilations, size);
+    memcpy(window->pads, read.before, size);
+    memcpy(window->pads + window->rank, read.after, size);
+    return 0;
 }
 
 int exact_window_count(struct exact_call *call, struct exact_window *window, struct error *err)
@@ -88,13 +68,10 @@ int exact_window_count(struct exact_call *call, struct exact_window *window, str
 
 int exact_window_init(struct exact_call *call, struct exact_window *window, bool rounds_up, struct error *err)
 {
-    struct text padding = exact_text_attribute(call, "auto_pad", "NOTSET");
     int rc = exact_window_read(call, window, err);
 
     if (rc < 0)
         return rc;
-    if (text_equal_string(padding, "SAME_UPPER") || text_equal_string(padding, "SAME_LOWER"))
-        choose_pads(window, text_equal_string(padding, "SAME_LOWER"));
     for (size_t i = 0; i < window->rank; i++)
         window->output[i] = output_size(window, i, rounds_up);
     return exact_window_count(call, window, err);

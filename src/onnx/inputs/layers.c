@@ -4,6 +4,7 @@
 
 #include "onnx/inputs/operators.h"
 #include "onnx/proto/node_attribute.h"
+#include "onnx/proto/window.h"
 #include "onnx/proto/tensor_proto.h"
 #include "tensor/values/elements.h"
 
@@ -83,58 +84,27 @@ static void sum_products(struct pass *pass, const struct node *node)
 
 /* ---- Windows ---- */
 
-struct window {
-    size_t axes; /* of space */
-    int64_t kernel[FACT_MOST_NUMBERS], strides[FACT_MOST_NUMBERS], dilations[FACT_MOST_NUMBERS];
-    int64_t pads[FACT_MOST_NUMBERS];
-    bool same; /* padding so that the size is that of the input, divided by the stride */
-    bool ceil;
-};
-
-static bool read_window(const struct node *node, size_t axes, struct window *ret)
-{
-    int64_t *lists[] = {ret->kernel, ret->strides, ret->dilations};
-    static const char *const names[] = {"kernel_shape", "strides", "dilations"};
-
-    if (axes == 0 || axes * 2 > FACT_MOST_NUMBERS)
-        return false;
-    ret->axes = axes;
-    for (size_t k = 0; k < 3; k++) {
-        size_t count = node_attribute_integers(node->message, names[k], lists[k], FACT_MOST_NUMBERS);
-
-        for (size_t i = count == axes ? axes : 0; i < axes; i++)
-            lists[k][i] = 1;
-    }
-    if (node_attribute_integers(node->message, "pads", ret->pads, FACT_MOST_NUMBERS) != 2 * axes)
-        memset(ret->pads, 0, sizeof(ret->pads));
-    ret->same = node_attribute_is(node->message, "auto_pad", "SAME_UPPER") ||
-                node_attribute_is(node->message, "auto_pad", "SAME_LOWER");
-    ret->ceil = node_attribute_integer(node->message, "ceil_mode", 0) != 0;
-    return true;
-}
-
 /* The number of places of a window along axis `i`. */
 static struct dimension count_places(struct pass *pass, struct dimension size, const struct window *window, size_t i)
 {
-    int64_t reach = window->dilations[i] * (window->kernel[i] - 1) + 1;
-    int64_t padding = window->pads[i] + window->pads[i + window->axes], value, room;
+    int64_t padding = window->before[i] + window->after[i], value, room;
 
     if (window->kernel[i] > 1 || window->strides[i] > 1)
         pass_mark(pass, size, ROLE_SPATIAL);
-    if (window->strides[i] < 1)
-        return dimension_unknown();
     if (dimension_is_constant(pass->system, size, &value)) {
-        if (window->same)
+        if (window->padding != WINDOW_PADS)
             return dimension_constant((value + window->strides[i] - 1) / window->strides[i]);
-        room = value + padding - reach;
+        room = value + padding - window_extent(window, i);
         if (room < 0)
             pass_report_conflict(pass);
         return dimension_constant(
-            room < 0 ? 0 : (room + (window->ceil ? window->strides[i] - 1 : 0)) / window->strides[i] + 1);
+            room < 0 ? 0 : (room + (window->rounds_up ? window->strides[i] - 1 : 0)) / window->strides[i] + 1);
     }
     if (window->strides[i] > 1)
         return dimension_unknown();
-    return window->same ? size : dimension_add(pass->system, size, dimension_constant(padding - reach + 1), 1);
+    return window->padding != WINDOW_PADS
+               ? size
+               : dimension_add(pass->system, size, dimension_constant(padding - window_extent(window, i) + 1), 1);
 }
 
 static void infer_convolve(struct pass *pass, const struct node *node)
@@ -146,7 +116,8 @@ static void infer_convolve(struct pass *pass, const struct node *node)
 
     if (!w.has_shape && !x.has_shape)
         return;
-    if (!x.has_shape || !w.has_shape || x.rank != w.rank || x.rank < 3 || !read_window(node, x.rank - 2, &window))
+    if (!x.has_shape || !w.has_shape || x.rank != w.rank || x.rank < 3 ||
+        !window_read(node->message, x.rank - 2, &window))
         return;
     pass_equate(pass, x.dims[1], dimension_multiply(pass->system, w.dims[1], group));
     dims[0] = x.dims[0];
@@ -162,26 +133,26 @@ static void infer_convolve(struct pass *pass, const struct node *node)
 static void convolve_transposed(struct pass *pass, const struct node *node)
 {
     struct fact x = *pass_input(pass, node, 0), w = *pass_input(pass, node, 1);
-    int64_t group = node_attribute_integer(node->message, "group", 1), kernel, more[FACT_MOST_NUMBERS] = {0};
+    int64_t group = node_attribute_integer(node->message, "group", 1), kernel, more[TENSOR_MAX_RANK] = {0};
     struct dimension dims[TENSOR_MAX_RANK];
     struct window window;
 
-    if (!x.has_shape || !w.has_shape || x.rank != w.rank || x.rank < 3 || !read_window(node, x.rank - 2, &window))
+    if (!x.has_shape || !w.has_shape || x.rank != w.rank || x.rank < 3 ||
+        !window_read(node->message, x.rank - 2, &window))
         return;
     pass_equate(pass, x.dims[1], w.dims[0]);
-    node_attribute_integers(node->message, "output_padding", more, FACT_MOST_NUMBERS);
+    node_attribute_integers(node->message, "output_padding", more, TENSOR_MAX_RANK);
     dims[0] = x.dims[0];
     dims[1] = dimension_multiply(pass->system, w.dims[1], group);
     for (size_t i = 0; i < window.axes; i++) {
         if (dimension_is_constant(pass->system, w.dims[2 + i], &kernel))
             window.kernel[i] = kernel;
         dims[2 + i] = dimension_multiply(pass->system, x.dims[2 + i], window.strides[i]);
-        if (!window.same)
-            dims[2 + i] =
-                dimension_add(pass->system, dims[2 + i],
-                              dimension_constant(window.dilations[i] * (window.kernel[i] - 1) + 1 + more[i] -
-                                                 window.strides[i] - window.pads[i] - window.pads[i + window.axes]),
-                              1);
+        if (window.padding == WINDOW_PADS)
+            dims[2 + i] = dimension_add(pass->system, dims[2 + i],
+                                        dimension_constant(window_extent(&window, i) + more[i] - window.strides[i] -
+                                                           window.before[i] - window.after[i]),
+                                        1);
     }
     pass_set_shape(pass, node, 0, dims, x.rank);
 }
@@ -192,7 +163,7 @@ static void infer_pool(struct pass *pass, const struct node *node)
     struct dimension dims[TENSOR_MAX_RANK];
     struct window window;
 
-    if (!x.has_shape || x.rank < 3 || !read_window(node, x.rank - 2, &window))
+    if (!x.has_shape || x.rank < 3 || !window_read(node->message, x.rank - 2, &window))
         return;
     memcpy(dims, x.dims, 2 * sizeof(dims[0]));
     for (size_t i = 0; i < window.axes; i++)
