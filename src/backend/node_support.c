@@ -110,9 +110,8 @@ static int try_node(const struct support_search *search, struct model *model, co
 {
     struct subgraph_session session;
     struct error why = {0};
-    int rc;
+    int rc = find_unknown_input(single, search->backend, search->request, ret_reason, err);
 
-    rc = find_unknown_input(single, search->backend, search->request, ret_reason, err);
     if (rc < 0 || *ret_reason != NULL)
         return rc;
     rc = subgraph_session_open(&session, single, search->backend, search->request, &why);

@@ -417,9 +417,8 @@ static int convert_by_tensorrt(const struct command_context *context, const stru
     struct trt_request request;
     struct model *model = NULL;
     char *bytes = NULL;
-    int rc;
+    int rc = trt_request_init(&request, context, &settings->engine, &settings->file, err);
 
-    rc = trt_request_init(&request, context, &settings->engine, &settings->file, err);
     if (rc < 0)
         goto done;
     if (is_changed(settings)) {

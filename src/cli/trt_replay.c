@@ -35,9 +35,8 @@ int trt_replay_save(const struct tensorrt_products *products, const struct tacti
 {
     struct tactic_replay replay SCOPED(tactic_replay_release) = {0};
     char *cache = NULL;
-    int rc;
+    int rc = read_choices(products, &replay, err);
 
-    rc = read_choices(products, &replay, err);
     if (rc < 0)
         goto done;
     if (precision != NULL)
@@ -133,9 +132,8 @@ int trt_replay_check(const struct tactic_replay *replay, const char *name, bool 
 {
     struct tactic_replay built SCOPED(tactic_replay_release) = {0};
     SCOPED_STRING(text);
-    int rc;
+    int rc = read_choices(products, &built, err);
 
-    rc = read_choices(products, &built, err);
     if (rc < 0)
         return rc;
     if (find_differences(replay, &built, frees_others, &text) > 0)

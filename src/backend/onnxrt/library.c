@@ -297,9 +297,8 @@ static int load_library(const char *wanted, struct onnxrt *ret, struct error *er
     struct onnxrt ort = {0};
     void *handle = NULL;
     char *path = NULL;
-    int rc;
+    int rc = onnxrt_search(wanted, &handle, &path, err);
 
-    rc = onnxrt_search(wanted, &handle, &path, err);
     if (rc < 0)
         goto done;
     rc = find_api(handle, path, &ort, err);

@@ -89,9 +89,8 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     struct ort_session_options *options = NULL;
     struct ort_status *status;
     char *names = NULL;
-    int rc;
+    int rc = onnxrt_providers_init(ort, &settings->execution, &providers, err);
 
-    rc = onnxrt_providers_init(ort, &settings->execution, &providers, err);
     if (rc < 0)
         goto done;
     names = onnxrt_providers_to_text(&providers);
@@ -190,9 +189,8 @@ static int load_model(struct onnxrt_session *session, const struct backend_reque
     struct listeners listeners = {&placement, onnxrt_settings_of(request)->optimizers};
     struct ort_status *status;
     bool is_file = request->model.path != NULL, is_model;
-    int rc;
+    int rc = make_options(session->ort, request, &options, &placement, err);
 
-    rc = make_options(session->ort, request, &options, &placement, err);
     if (rc < 0)
         onnxrt_placement_end(&placement, NULL);
     if (rc == ERR_BACKEND) /* it did not see the model yet */
@@ -252,13 +250,12 @@ static int describe_name(struct onnxrt_session *session, enum side side, size_t 
     const struct onnxrt *ort = session->ort;
     const struct ort_api *api = ort->api;
     char *name = NULL;
-    int rc;
+    int rc = onnxrt_check(ort,
+                          side == INPUTS ? api->session_input_name(session->session, index, ort->allocator, &name)
+                                         : api->session_output_name(session->session, index, ort->allocator, &name),
+                          err, "ONNX Runtime does not tell the name of its %s %zu", side == INPUTS ? "input" : "output",
+                          index);
 
-    rc = onnxrt_check(ort,
-                      side == INPUTS ? api->session_input_name(session->session, index, ort->allocator, &name)
-                                     : api->session_output_name(session->session, index, ort->allocator, &name),
-                      err, "ONNX Runtime does not tell the name of its %s %zu", side == INPUTS ? "input" : "output",
-                      index);
     if (rc < 0)
         return rc;
     ret->name = arena_strdup(&session->arena, name);
@@ -271,9 +268,8 @@ static int describe_tensor(const struct onnxrt *ort, const struct ort_tensor_inf
                            struct backend_io *ret, struct error *err)
 {
     const char *symbols[TENSOR_MAX_RANK];
-    int rc;
+    int rc = onnxrt_read_shape(ort, info, &ret->type, &ret->shape, err);
 
-    rc = onnxrt_read_shape(ort, info, &ret->type, &ret->shape, err);
     if (rc < 0)
         return rc;
     if (ret->type == DATA_UNDEFINED)
@@ -326,12 +322,11 @@ static int describe_side(struct onnxrt_session *session, enum side side, struct 
     const char *what = side == INPUTS ? "input" : "output";
     struct backend_io *items;
     size_t count = 0;
-    int rc;
+    int rc = onnxrt_check(ort,
+                          side == INPUTS ? ort->api->session_input_count(session->session, &count)
+                                         : ort->api->session_output_count(session->session, &count),
+                          err, "ONNX Runtime does not tell its number of %ss", what);
 
-    rc = onnxrt_check(ort,
-                      side == INPUTS ? ort->api->session_input_count(session->session, &count)
-                                     : ort->api->session_output_count(session->session, &count),
-                      err, "ONNX Runtime does not tell its number of %ss", what);
     if (rc < 0)
         return rc;
     items = arena_alloc_zero(&session->arena, count, sizeof(*items));
@@ -532,9 +527,8 @@ static int take_output(const struct onnxrt *ort, struct ort_value *value, const 
                        struct tensor *ret, struct error *err)
 {
     struct tensor tensor = {0};
-    int rc;
+    int rc = onnxrt_value_take(ort, value, &tensor, err);
 
-    rc = onnxrt_value_take(ort, value, &tensor, err);
     if (rc < 0)
         return rc;
     if (!lies_in_feed(&tensor, feed)) {

@@ -106,10 +106,9 @@ int onnxrt_providers_init(const struct onnxrt *ort, const struct onnxrt_executio
     static const char *const cpu_alone[] = {cpu_provider, NULL};
     const char *const *typed = execution->providers && execution->providers[0] ? execution->providers : cpu_alone;
     struct onnxrt_providers providers = {.ort = ort, .options = execution->provider_options};
-    int rc;
+    int rc = onnxrt_check(ort, ort->api->available_providers(&providers.available, &providers.available_count), err,
+                          "ONNX Runtime does not tell its execution providers");
 
-    rc = onnxrt_check(ort, ort->api->available_providers(&providers.available, &providers.available_count), err,
-                      "ONNX Runtime does not tell its execution providers");
     if (rc < 0)
         return rc;
     rc = choose_providers(&providers, typed, err);

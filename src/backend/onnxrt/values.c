@@ -110,9 +110,8 @@ static int read_value_shape(const struct onnxrt *ort, const struct ort_value *va
                             struct shape *ret_shape, struct error *err)
 {
     struct ort_tensor_info *info = NULL;
-    int rc;
+    int rc = onnxrt_check(ort, ort->api->value_tensor_info(value, &info), err, "ONNX Runtime does not tell its shape");
 
-    rc = onnxrt_check(ort, ort->api->value_tensor_info(value, &info), err, "ONNX Runtime does not tell its shape");
     if (rc == 0)
         rc = onnxrt_read_shape(ort, info, ret_type, ret_shape, err);
     if (info)
@@ -128,9 +127,9 @@ static int read_strings(const struct onnxrt *ort, const struct ort_value *value,
     size_t *offsets = NULL;
     struct text *texts = NULL;
     char *bytes = NULL;
-    int rc;
+    int rc =
+        onnxrt_check(ort, ort->api->string_tensor_size(value, &size), err, "ONNX Runtime does not give its strings");
 
-    rc = onnxrt_check(ort, ort->api->string_tensor_size(value, &size), err, "ONNX Runtime does not give its strings");
     if (rc < 0)
         goto done;
     bytes = malloc(size + 1);
@@ -163,9 +162,8 @@ static int hold_value(const struct onnxrt *ort, struct ort_value *value, enum da
     size_t size = tensor_bytes(type, shape_elements(shape));
     struct held_value *held;
     void *data = NULL;
-    int rc;
+    int rc = onnxrt_check(ort, ort->api->tensor_data(value, &data), err, "ONNX Runtime does not give its data");
 
-    rc = onnxrt_check(ort, ort->api->tensor_data(value, &data), err, "ONNX Runtime does not give its data");
     if (rc < 0)
         return rc;
     tensor_borrow(type, shape, data && size > 0 ? data : nothing, size, ret);
@@ -180,9 +178,8 @@ int onnxrt_value_take(const struct onnxrt *ort, struct ort_value *value, struct 
 {
     enum data_type type = DATA_UNDEFINED;
     struct shape shape;
-    int rc;
+    int rc = read_value_shape(ort, value, &type, &shape, err);
 
-    rc = read_value_shape(ort, value, &type, &shape, err);
     if (rc == 0 && type == DATA_UNDEFINED)
         rc = error_set(err, ERR_UNSUPPORTED, "its element type is not known to this program");
     if (rc == 0)

@@ -14,9 +14,8 @@ static int add_external_file(const struct model *model, struct text location, st
     struct file_identity identity = {0};
     struct error why = {0};
     char *path = NULL;
-    int rc;
+    int rc = external_data_path(model, location, &path, &why);
 
-    rc = external_data_path(model, location, &path, &why);
     if (rc == 0)
         rc = file_identity_take(path, &identity, &why);
     else if (rc == ERR_MISSING)
@@ -34,9 +33,8 @@ static int add_external_data(const char *artifact, struct hash *hash, struct err
     struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
-    int rc;
+    int rc = model_open(artifact, NULL, &model, err);
 
-    rc = model_open(artifact, NULL, &model, err);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
@@ -52,9 +50,8 @@ static int add_external_data(const char *artifact, struct hash *hash, struct err
 int candidate_content_hash(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err)
 {
     struct hash hash, content;
-    int rc;
+    int rc = hash_file(artifact, &hash, err);
 
-    rc = hash_file(artifact, &hash, err);
     if (rc < 0)
         return rc;
     if (!plan_is(artifact)) {

@@ -63,9 +63,8 @@ static int search_output(const struct judge *judge, const struct process_result 
 {
     bool by_pattern = judge->rules.by_pattern;
     size_t count = judge->rules.fail_patterns.count;
-    int rc;
+    int rc = check_patterns_search(judge->patterns, count, &result->out, ret, err);
 
-    rc = check_patterns_search(judge->patterns, count, &result->out, ret, err);
     if (rc < 0)
         return rc;
     if (*ret == count || by_pattern) {
@@ -218,9 +217,8 @@ int judge_run(struct judge *judge, const struct process_result *result, enum ver
     const struct check_rules *rules = &judge->rules;
     bool exited = result->end == PROCESS_EXITED, other, unnamed;
     struct outcome outcome;
-    int rc;
+    int rc = find_outcome(judge, result, &outcome, err);
 
-    rc = find_outcome(judge, result, &outcome, err);
     if (rc < 0)
         return rc;
     other = compare_failure(judge, &outcome);

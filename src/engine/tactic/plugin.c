@@ -99,9 +99,8 @@ static int open_plugin_library(struct plugin_provider *provider, struct error *e
 {
     const struct polygraphy_plugin *(*get_table)(uint32_t);
     const struct polygraphy_plugin *table;
-    int rc;
+    int rc = plugin_file_check(provider->path, err);
 
-    rc = plugin_file_check(provider->path, err);
     if (rc < 0)
         return rc;
     crash_work_begins(provider->work);
@@ -132,9 +131,8 @@ static int set_plugin_version(struct plugin_provider *provider, struct error *er
     char digits[HASH_TEXT_SIZE];
     struct string_builder text;
     struct hash hash;
-    int rc;
+    int rc = hash_file(provider->path, &hash, err);
 
-    rc = hash_file(provider->path, &hash, err);
     if (rc < 0)
         return rc;
     hash_to_text(hash, digits);

@@ -158,9 +158,8 @@ static int parse_root(struct json_reader *reader, struct error *err)
 {
     SCOPED_STRING(shortened);
     json_error_t failure;
-    int rc;
+    int rc = check_beginning(reader, err);
 
-    rc = check_beginning(reader, err);
     if (rc == 0)
         rc = shorten_strings(reader, &shortened, err);
     if (rc < 0)

@@ -178,9 +178,8 @@ static int add_renamed_field(struct node_renaming *renaming, rename_message *ren
                              const struct scope *scope, struct string_builder *out, struct error *err)
 {
     SCOPED_STRING(message);
-    int rc;
+    int rc = rename(renaming, field->bytes, scope, &message, err);
 
-    rc = rename(renaming, field->bytes, scope, &message, err);
     wire_write_bytes(out, field->number, message.data, message.size);
     return rc;
 }

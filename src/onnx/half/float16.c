@@ -217,9 +217,8 @@ static int convert_body_graph(void *data, struct span body, struct span *ret, st
     SCOPED_STRING(bytes);
     struct value_list captured SCOPED_ITEMS = {0};
     struct model *model;
-    int rc;
+    int rc = parse_body_graph(outer->graph, body, &bytes, &model, err);
 
-    rc = parse_body_graph(outer->graph, body, &bytes, &model, err);
     if (rc < 0)
         return rc;
     list_captured_values(outer->graph, model, &captured);

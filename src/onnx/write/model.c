@@ -361,9 +361,8 @@ int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_
 {
     struct piece_list graph SCOPED(pieces_release) = {0};
     struct piece_list file SCOPED(pieces_release) = {0};
-    int rc;
+    int rc = model_write_pieces(subgraph, NULL, &graph, &file, err);
 
-    rc = model_write_pieces(subgraph, NULL, &graph, &file, err);
     if (rc == 0) {
         *ret = malloc(file.size + 1);
         if (*ret == NULL)
