@@ -66,7 +66,8 @@ static struct hash hash_of(struct span mapped, const char *made, const struct fi
 static void hash_follows_places_in_the_mapping_and_new_bytes(void **state)
 {
     static const uint8_t file[] = "abcabc";
-    const struct file_map map = {.data = file, .size = 6, .fd = 0};
+    char path[] = "file";
+    const struct file_map map = {.data = file, .size = 6, .fd = 0, .path = path};
     struct hash hash = hash_of((struct span){file, 3}, "new", &map);
 
     assert_true(hash_equal(hash, hash_of((struct span){file, 3}, "new", &map)));
