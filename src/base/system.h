@@ -16,7 +16,8 @@ char *system_program_path(void);
 /* The path of the loaded library that contains this symbol, valid while it is loaded; NULL if unknown. */
 const char *system_library_of(const void *symbol);
 
-/* Sets `*ret_function` to the function of this name in a library that dlopen() loaded. False, and NULL: there is none. */
+/* Sets `*ret_function` to the function of this name in a library that dlopen() loaded. False, and NULL, if there is
+ * none. */
 bool system_find_function(void *library, const char *name, void *ret_function);
 
 /* The folder for temporary files: TMPDIR, by default /tmp. */

@@ -1,4 +1,4 @@
-/* test_window.c: attributes of convolutions and pools, their defaults, and the padding that they leave to the reader. */
+/* test_window.c: attributes of convolutions and pools, their defaults, and padding that depends on the input. */
 #include "support/unit_test.h"
 
 #include "base/memory.h"
