@@ -138,8 +138,8 @@ compared_log()
     results b.json '[("B", [{"x": f32([2000, 0.25]), "y": f32([2, 0.25])}])]'
     run_tool --load-outputs a.json b.json --atol 0 --rtol 0 --norm-tolerance 1e-3
     failed
-    logged "PASSED \\| Output: 'x' \\| Difference is within tolerance \\(rel=0\\.0, abs=0\\.0, norm=0\\.001 \\* 2000\\)$"
-    logged "FAILED \\| Output: 'y' \\| Difference exceeds tolerance \\(rel=0\\.0, abs=0\\.0, norm=0\\.001 \\* 2\\)$"
+    logged "PASSED \\| Output: 'x' \\| Difference is within tolerance \\(rel=0, abs=0, norm=0\\.001 \\* 2000\\)$"
+    logged "FAILED \\| Output: 'y' \\| Difference exceeds tolerance \\(rel=0, abs=0, norm=0\\.001 \\* 2\\)$"
     logged 'Tolerance: \[abs=0, rel=0, norm=0\.001\] \| Checking elemwise error$'
     logged 'Minimum Required Tolerance: elemwise error \| \[abs=0\.5\] OR \[rel=2\] OR \[norm=0\.25\]'
     run_tool --load-outputs a.json b.json --norm-tolerance y:0.25 1e-3
