@@ -66,6 +66,7 @@ polygraphy debug build models/identity.onnx --until good --explore --determinist
 polygraphy debug passes examples/optimizers/quantized_add.onnx --among fusions
 polygraphy debug quantization models/identity.onnx
 polygraphy debug accuracy models/identity.onnx --onnxrt -o folder
+polygraphy debug kernels models/identity.onnx --onnxrt
 polygraphy inspect model models/reducable.onnx --show everything
 
 == reduce-bisect

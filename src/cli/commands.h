@@ -22,6 +22,7 @@ extern const struct command cmd_convert;
 extern const struct command cmd_debug;
 extern const struct command cmd_debug_accuracy;
 extern const struct command cmd_debug_build;
+extern const struct command cmd_debug_kernels;
 extern const struct command cmd_debug_passes;
 extern const struct command cmd_debug_precision;
 extern const struct command cmd_debug_quantization;

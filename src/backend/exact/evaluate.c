@@ -38,7 +38,7 @@ static int widen_tensor(const struct evaluation *evaluation, const struct tensor
     for (size_t first = 0; first < elements; first += ELEMENTS_RUN)
         elements_to_float64(from, first, elements_in_run(elements, first), &items[first]);
     for (size_t i = 0; is_rounded && i < elements; i++)
-        items[i] = exact_round(evaluation->options, items[i]);
+        items[i] = exact_round(evaluation->options, evaluation->options->magnitudes ? fabs(items[i]) : items[i]);
     return 0;
 }
 

@@ -9,12 +9,20 @@
 
 /* ---- Values ---- */
 
+/* The largest int64_t, which stands for "to the end", is no double: it has become 2^63. */
+static int64_t clamp_integer(double value)
+{
+    if (value >= 0x1p63)
+        return INT64_MAX;
+    return value > -0x1p63 ? (int64_t)value : INT64_MIN;
+}
+
 size_t exact_read_integers(const struct exact_value *value, int64_t *ret)
 {
     size_t count = value != NULL ? exact_count(value) : 0;
 
     for (size_t i = 0; i < count && i < TENSOR_MAX_RANK; i++)
-        ret[i] = (int64_t)exact_items(value)[i];
+        ret[i] = clamp_integer(exact_items(value)[i]);
     return count;
 }
 

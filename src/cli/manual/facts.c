@@ -59,6 +59,8 @@ static const struct manual_fact variables[] = {
     {"POLYGRAPHY_ONNXRUNTIME", NULL, "--onnxruntime-lib",
      "ONNX Runtime's shared library, its folder, or the name of one of the system's libraries"},
     {"POLYGRAPHY_OUTPUTS", NULL, "--runner", "set for commands of --runner: the path of {outputs}"},
+    {"POLYGRAPHY_RUNNER_HOST", NULL, "--runner",
+     "set for checks where a --runner stays: the socket by which they find its process"},
     {"POLYGRAPHY_TENSORRT", NULL, "--fp16",
      "the file or folder of TensorRT's library (libnvinfer.so.N, libtensorrt_rtx.so.1), looked for nowhere else"},
     {"POLYGRAPHY_TRT", NULL, "--fp16",

@@ -1,0 +1,204 @@
+/* debug/kernels/bound.c: see bound.h. */
+#include "debug/kernels/bound.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/proto/node_attribute.h"
+#include "tensor/values/elements.h"
+
+static const char *const rounding_once[] = {"Abs",
+                                            "Add",
+                                            "And",
+                                            "ArgMax",
+                                            "ArgMin",
+                                            "Cast",
+                                            "Ceil",
+                                            "Clip",
+                                            "Concat",
+                                            "Div",
+                                            "Equal",
+                                            "Expand",
+                                            "Flatten",
+                                            "Floor",
+                                            "Gather",
+                                            "GatherElements",
+                                            "Greater",
+                                            "Identity",
+                                            "IsInf",
+                                            "IsNaN",
+                                            "LeakyRelu",
+                                            "Less",
+                                            "GreaterOrEqual",
+                                            "LessOrEqual",
+                                            "Max",
+                                            "MaxPool",
+                                            "Min",
+                                            "Mul",
+                                            "Neg",
+                                            "Not",
+                                            "Or",
+                                            "PRelu",
+                                            "Pad",
+                                            "Reciprocal",
+                                            "ReduceMax",
+                                            "ReduceMin",
+                                            "Relu",
+                                            "Reshape",
+                                            "Round",
+                                            "ScatterElements",
+                                            "Shape",
+                                            "Sign",
+                                            "Slice",
+                                            "Split",
+                                            "Sqrt",
+                                            "Squeeze",
+                                            "Sub",
+                                            "Tile",
+                                            "Transpose",
+                                            "Unsqueeze",
+                                            "Where",
+                                            "Xor",
+                                            "GlobalMaxPool",
+                                            "DequantizeLinear"};
+
+static bool is_among(const struct node *node, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_string(node->op_type, names[i]))
+            return true;
+    return false;
+}
+
+static size_t read_dimension(const struct shape *shape, size_t axis)
+{
+    return axis < shape->rank ? (size_t)shape->dims[axis] : 0;
+}
+
+/* Of a sum of products, 0 for other operators. */
+static size_t terms_of_product(const struct node *node, const struct shape *first, const struct shape *second)
+{
+    if (second == NULL)
+        return 0;
+    if (text_equal_string(node->op_type, "MatMul"))
+        return first->rank > 0 ? read_dimension(first, first->rank - 1) : 0;
+    if (text_equal_string(node->op_type, "Gemm")) /* with the term of C */
+        return read_dimension(first, node_attribute_integer(node->message, "transA", 0) != 0 ? 0 : 1) + 1;
+    if (text_equal_string(node->op_type, "Conv") && read_dimension(second, 0) > 0) /* with the bias */
+        return shape_elements(second) / read_dimension(second, 0) + 1;
+    if (text_equal_string(node->op_type, "ConvTranspose") && read_dimension(second, 1) > 0)
+        return shape_elements(second) / read_dimension(second, 1) + 1;
+    return 0;
+}
+
+static size_t terms_of_reduction(const struct node *node, const struct shape *input, const struct tensor *output)
+{
+    static const char *const reductions[] = {"ReduceSum",       "ReduceMean", "ReduceL1",
+                                             "ReduceSumSquare", "ReduceL2",   "GlobalAveragePool"};
+
+    if (is_among(node, reductions, ARRAY_LEN(reductions)) && tensor_elements(output) > 0)
+        return shape_elements(input) / tensor_elements(output);
+    /* At the most: a window is not larger than the image. */
+    if (text_equal_string(node->op_type, "AveragePool") && read_dimension(input, 0) * read_dimension(input, 1) > 0)
+        return shape_elements(input) / (read_dimension(input, 0) * read_dimension(input, 1));
+    return 0;
+}
+
+/* Signs of scalars in front of a sum are not those of its terms. */
+static bool has_negative_scale(const struct node *node)
+{
+    return text_equal_string(node->op_type, "Gemm") &&
+           (node_attribute_float(node->message, "alpha", 1) < 0 || node_attribute_float(node->message, "beta", 1) < 0);
+}
+
+void kernel_bound_find(const struct node *node, const struct shape *inputs, size_t count, const struct tensor *output,
+                       struct kernel_bound *ret)
+{
+    *ret = (struct kernel_bound){.why_not = "its operator has no bound"};
+    if (count == 0 || has_negative_scale(node))
+        return;
+    ret->terms = terms_of_product(node, &inputs[0], count > 1 ? &inputs[1] : NULL);
+    if (ret->terms == 0)
+        ret->terms = terms_of_reduction(node, &inputs[0], output);
+    if (ret->terms == 0 && (text_equal_string(node->op_type, "Sum") || text_equal_string(node->op_type, "Mean")))
+        ret->terms = count;
+    ret->is_known = ret->terms > 0 || is_among(node, rounding_once, ARRAY_LEN(rounding_once));
+    if (ret->is_known && output->type == DATA_FLOAT64)
+        *ret = (struct kernel_bound){.why_not = "it computes in float64, as the exact evaluation does"};
+}
+
+/* ---- Comparison ---- */
+
+/* Unit roundoff, largest and smallest normal number, and what is lost below the latter. Integers are exact. */
+struct type_limits {
+    double roundoff, largest, lost;
+};
+
+static struct type_limits limits_of(enum data_type type)
+{
+    switch (type) {
+    case DATA_FLOAT16:
+        return (struct type_limits){0x1p-11, 65504, 0x1p-24};
+    case DATA_BFLOAT16:
+        return (struct type_limits){0x1p-8, 0x1.fep127, 0x1p-126};
+    case DATA_FLOAT32:
+        return (struct type_limits){0x1p-24, 0x1.fffffep127, 0x1p-126};
+    default:
+        return (struct type_limits){0, (double)INFINITY, 0};
+    }
+}
+
+/* The error of an element in units of its bound. NAN: it has none, because partial sums may be beyond the range of the
+ * type. What infinities and NaN give does not depend on the order of a sum. */
+static double excess_of(double exact, double got, double bound, double sum, double largest)
+{
+    double error = fabs(got - exact);
+
+    if (got == exact || (isnan(got) && isnan(exact)))
+        return 0;
+    if (isfinite(exact) && sum > largest)
+        return NAN;
+    if (isinf(got) && fabs(exact) + bound > largest && (got > 0) == (exact > 0))
+        return 0;
+    if (!isfinite(error) || bound == 0)
+        return (double)INFINITY;
+    return error / bound;
+}
+
+struct kernel_comparison kernel_bound_compare(const struct kernel_bound *bound, const struct tensor *exact,
+                                              const struct tensor *magnitudes, const struct tensor *got)
+{
+    const struct type_limits limits = limits_of(got->type);
+    const double *items = exact->data, *sums = magnitudes != NULL ? magnitudes->data : exact->data;
+    double steps = ((double)bound->terms + 2) * limits.roundoff, gamma = steps / (1 - steps), scale = 0, worst = 0;
+    struct kernel_comparison ret = {0};
+    double run[ELEMENTS_RUN];
+    size_t bounded = 0; /* elements */
+
+    if (!shape_equal(&exact->shape, &got->shape) || elements_arithmetic(got->type) == ARITHMETIC_NONE)
+        return (struct kernel_comparison){.excess = (double)INFINITY, .error = (double)INFINITY};
+    for (size_t first = 0; steps < 1 && first < tensor_elements(got); first += ELEMENTS_RUN) {
+        size_t count = elements_in_run(tensor_elements(got), first);
+
+        elements_to_float64(got, first, count, run);
+        for (size_t i = 0; i < count; i++) {
+            double sum = fabs(sums[first + i]), value = items[first + i], excess;
+
+            if (isfinite(value))
+                scale = fmax(scale, fabs(value));
+            excess = excess_of(value, run[i], gamma * sum + ((double)bound->terms + 1) * limits.lost,
+                               bound->terms > 0 ? sum : 0, limits.largest);
+            bounded += isnan(excess) ? 0 : 1;
+            if (!(excess > ret.excess))
+                continue;
+            ret.excess = excess;
+            ret.element = first + i;
+            worst = fabs(run[i] - value);
+        }
+    }
+    if (bounded == 0 && tensor_elements(got) > 0)
+        ret.excess = NAN;
+    ret.error = worst / (scale > 0 ? scale : 1);
+    return ret;
+}

@@ -1,0 +1,43 @@
+/* debug/kernels/bound.h: how far the outputs of one node may be from the exact ones.
+ *
+ * Two kinds of operators have a bound, with the unit roundoff u of the type of their outputs:
+ *
+ *   - those that round once: additions, products, quotients, square roots, and what selects or moves elements
+ *     (IEEE 754, 4.3 and 5.4): gamma(2) |y|;
+ *   - sums of n products in any order, of which M is the sum of the terms' magnitudes: gamma(n + 2) M. A component of a
+ *     dot product that is computed in any order has |error| <= gamma(n) M, with gamma(n) = n u / (1 - n u) (Higham,
+ *     Accuracy and Stability of Numerical Algorithms, 2nd edition, 2002, (3.1) and (3.5)); one more for the scaling or
+ *     the division of a mean, and one for the result's rounding.
+ *
+ * To both is added what numbers below the normal range may lose. M comes from the same evaluation, with the magnitudes
+ * of all inputs (backend/exact/exact.h). Algorithms such as Winograd's or Strassen's do not keep these bounds.
+ */
+#ifndef DEBUG_KERNELS_BOUND_H
+#define DEBUG_KERNELS_BOUND_H
+
+#include "onnx/model/model.h"
+#include "tensor/values/tensor.h"
+
+/* Of one node. */
+struct kernel_bound {
+    bool is_known;
+    const char *why_not; /* where it is not: a clause, static */
+    size_t terms;        /* of the longest sum; 0: rounds once */
+};
+
+/* `inputs` are the shapes of what the node reads, of rank 0 where one is omitted; `output` is its first output. */
+void kernel_bound_find(const struct node *node, const struct shape *inputs, size_t count, const struct tensor *output,
+                       struct kernel_bound *ret);
+
+struct kernel_comparison {
+    double excess;  /* the largest quotient of error and bound; INFINITY where one is not finite and should be */
+    double error;   /* there, relative to the largest magnitude of the exact output */
+    size_t element; /* there */
+};
+
+/* Compares an output with the exact one; `magnitudes` is M, or NULL where the node rounds once. The excess is NAN where
+ * nothing is bounded, because n u is not less than 1, or all partial sums may be beyond the range of the type. */
+struct kernel_comparison kernel_bound_compare(const struct kernel_bound *bound, const struct tensor *exact,
+                                              const struct tensor *magnitudes, const struct tensor *got);
+
+#endif

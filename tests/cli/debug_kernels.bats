@@ -1,0 +1,77 @@
+# debug_kernels.bats: each node of a model alone, against float64.
+
+load debug_helper
+
+export POLYGRAPHY_TRT=builtin
+models=$POLYGRAPHY_ROOT/tests/models
+
+# What a program reads of the result.
+result()
+{
+    python3 -c 'import json, sys
+value = json.load(open("result.json"))
+print(eval(sys.argv[1], {"result": value}))' "$1"
+}
+
+# A runner that adds a share of 1e-4 to the outputs of a model with the operator WRONG.
+faulty()
+{
+    cat >faulty.sh <<'END'
+polygraphy run "$1" --onnxrt --load-inputs "$2" --save-outputs "$3" --silent
+! grep -q "$WRONG" "$1" || python3 - "$3" <<'SCRIPT'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = 8 + struct.unpack("<Q", data[:8])[0]
+value = struct.unpack_from("<f", data, at)[0]
+struct.pack_into("<f", data, at, value + abs(value) * 1e-4 + 1e-3)
+open(sys.argv[1], "wb").write(data)
+SCRIPT
+END
+}
+
+@test "nodes that round are within their bound, in each runner" {
+    local runner
+    for runner in --onnxrt --trt; do
+        run polygraphy debug kernels "$models/convolutions.onnx" $runner --json result.json
+        [ "$status" -eq 0 ]
+        logged 'All 5 nodes that have a bound are computed within it'
+        [ "$(result 'result["within"], len(result["beyond"])')" = '(5, 0)' ]
+    done
+}
+
+@test "a wrong kernel is named with its error, and the right ones are not" {
+    faulty
+    WRONG=Relu run polygraphy debug kernels "$models/convolutions.onnx" --json result.json \
+        --runner 'sh faulty.sh {model} {inputs} {outputs}'
+    [ "$status" -eq 1 ]
+    logged '1 of 5 nodes are computed with errors beyond their bound'
+    [ "$(result '[(node["node"], node["op_type"]) for node in result["beyond"]]')" = "[('relu', 'Relu')]" ]
+    [ "$(result 'result["beyond"][0]["excess"] > 100')" = True ]
+}
+
+@test "nodes without a bound are not tested, and what the runner refuses is listed" {
+    run polygraphy debug kernels "$models/attention_overflow.onnx" --onnxrt
+    [ "$status" -eq 0 ]
+    logged 'Not tested: .*Softmax.*: its operator has no bound'
+    run polygraphy debug kernels "$models/convolutions.onnx" --json result.json \
+        --runner '! grep -q Relu {model} && polygraphy run {model} --onnxrt --load-inputs {inputs} --save-outputs {outputs}'
+    [ "$status" -eq 1 ]
+    [ "$(result '[node["node"] for node in result["refused"]], len(result["beyond"])')" = "(['relu'], 0)" ]
+}
+
+@test "one runner is tested" {
+    run polygraphy debug kernels "$models/convolutions.onnx" --onnxrt --trt
+    [ "$status" -eq 1 ]
+    [[ $output == *'one runner is tested'* ]]
+    run polygraphy debug kernels "$models/convolutions.onnx"
+    [ "$status" -eq 1 ]
+}
+
+@test "in exported networks no kernel of ONNX Runtime is beyond its bound" {
+    local model
+    for model in "$models"/exported/*.onnx; do
+        run polygraphy debug kernels "$model" --onnxrt --json result.json
+        [ "$status" -eq 0 ] || { echo "$model: $output"; return 1; }
+        [ "$(result 'result["within"] > 10')" = True ]
+    done
+}

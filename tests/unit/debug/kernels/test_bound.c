@@ -1,0 +1,91 @@
+/* test_bound.c: how far the outputs of one node may be from the exact ones. */
+#include "support/unit_test.h"
+
+#include <math.h>
+
+#include "debug/kernels/bound.h"
+
+static const struct shape matrix = {2, {4, 8}}, square = {2, {8, 8}};
+
+static struct kernel_bound bound_of(const char *op_type, enum data_type type)
+{
+    const struct node node = {.op_type = text_of(op_type)};
+    const struct shape inputs[] = {matrix, square};
+    const struct tensor output = {.type = type, .shape = matrix};
+    struct kernel_bound ret;
+
+    kernel_bound_find(&node, inputs, 2, &output, &ret);
+    return ret;
+}
+
+static void operators_have_the_bound_of_their_sums(void **state)
+{
+    (void)state;
+    assert_int_equal(bound_of("MatMul", DATA_FLOAT32).terms, 8);
+    assert_int_equal(bound_of("Gemm", DATA_FLOAT32).terms, 9);
+    assert_int_equal(bound_of("Conv", DATA_FLOAT32).terms, 9);
+    assert_true(bound_of("Add", DATA_FLOAT32).is_known);
+    assert_int_equal(bound_of("Add", DATA_FLOAT32).terms, 0);
+    assert_false(bound_of("Softmax", DATA_FLOAT32).is_known);
+    assert_non_null(bound_of("Softmax", DATA_FLOAT32).why_not);
+    assert_false(bound_of("MatMul", DATA_FLOAT64).is_known);
+}
+
+/* The excess of one element. */
+static double excess_of(size_t terms, double exact, double sum, float got)
+{
+    const struct kernel_bound bound = {.is_known = true, .terms = terms};
+    const struct shape one = {1, {1}};
+    struct tensor tensors[3];
+
+    tensor_borrow(DATA_FLOAT64, &one, &exact, sizeof(exact), &tensors[0]);
+    tensor_borrow(DATA_FLOAT64, &one, &sum, sizeof(sum), &tensors[1]);
+    tensor_borrow(DATA_FLOAT32, &one, &got, sizeof(got), &tensors[2]);
+    return kernel_bound_compare(&bound, &tensors[0], terms > 0 ? &tensors[1] : NULL, &tensors[2]).excess;
+}
+
+static void an_error_of_rounding_is_within_the_bound(void **state)
+{
+    const float above = nextafterf(1, 2), far = 1 + 8 * (above - 1);
+
+    (void)state;
+    assert_true(excess_of(0, 1, 1, 1) == 0);
+    assert_true(excess_of(0, 1, 1, above) <= 1);
+    assert_true(excess_of(0, 1, 1, far) > 1);
+    assert_true(excess_of(30, 1, 1, far) <= 1);       /* a sum of 30 terms */
+    assert_true(excess_of(1, 1e-3, 100, 2e-3F) > 1);  /* cancellation allows more, */
+    assert_true(excess_of(1, 1e-6, 100, 2e-6F) <= 1); /* as much as the terms are large */
+    assert_true(excess_of(0, 1e-40, 0, 0) <= 1);      /* below the normal range */
+}
+
+static void infinities_are_those_of_the_exact_value(void **state)
+{
+    (void)state;
+    assert_true(excess_of(0, (double)INFINITY, 0, INFINITY) == 0);
+    assert_true(excess_of(0, 1e39, 0, INFINITY) == 0); /* beyond the range of float32 */
+    assert_true(isinf(excess_of(0, 1e39, 0, -INFINITY)));
+    assert_true(isinf(excess_of(0, 1, 1, NAN)));
+    assert_true(excess_of(0, (double)NAN, 0, NAN) == 0);
+    assert_true(isinf(excess_of(0, (double)INFINITY, 0, 3))); /* a finite value in place of an infinity */
+    assert_true(isinf(excess_of(2, (double)INFINITY, (double)INFINITY, 3)));
+    assert_true(excess_of(2, (double)INFINITY, (double)INFINITY, INFINITY) == 0);
+}
+
+static void nothing_bounds_sums_that_are_too_long_or_too_large(void **state)
+{
+    (void)state;
+    assert_true(isnan(excess_of((size_t)1 << 24, 1, 1, 1)));
+    assert_true(isnan(excess_of(2, 1, 1e40, 2)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_have_the_bound_of_their_sums),
+        cmocka_unit_test(an_error_of_rounding_is_within_the_bound),
+        cmocka_unit_test(infinities_are_those_of_the_exact_value),
+        cmocka_unit_test(nothing_bounds_sums_that_are_too_long_or_too_large),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
