@@ -271,6 +271,7 @@ static int finish_open(struct array_archive *ret, const char *name, int rc, stru
     rc = find_sets(ret, err);
     if (rc < 0)
         goto done;
+    safetensors_release_metadata(&ret->tensors);
     rc = group_arrays(ret, err);
     if (rc < 0)
         goto done;

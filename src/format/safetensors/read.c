@@ -38,13 +38,20 @@ bool safetensors_recognize(const char *path)
            has_signature(start, sizeof(start), (uint64_t)status.st_size);
 }
 
-void safetensors_close(struct safetensors *file)
+void safetensors_release_metadata(struct safetensors *file)
 {
     for (size_t i = 0; i < file->metadata_count; i++) {
         free(file->metadata[i].name);
         free(file->metadata[i].value);
     }
     free(file->metadata);
+    file->metadata = NULL;
+    file->metadata_count = file->metadata_capacity = 0;
+}
+
+void safetensors_close(struct safetensors *file)
+{
+    safetensors_release_metadata(file);
     free(file->members);
     if (file->map != NULL)
         shared_map_leave(file->map);

@@ -43,6 +43,7 @@ int safetensors_open(const char *path, struct safetensors *ret, struct error *er
 
 /* Like safetensors_open(), for a file in memory, which must outlive `ret` and the tensors; `name` is for messages. */
 int safetensors_open_memory(struct span file, const char *name, struct safetensors *ret, struct error *err);
+void safetensors_release_metadata(struct safetensors *file); /* they may be as large as the names of all tensors */
 void safetensors_close(struct safetensors *file); /* harmless on a zeroed struct; tensors that were read stay */
 
 /* Appends the name of a tensor to `ret`. Two tensors may have one name. */
