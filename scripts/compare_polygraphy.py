@@ -290,7 +290,6 @@ LACKING = [(re.compile(pattern), why) for pattern, why in (
      r"decomposable-.*|.*-dla|dla-.*)$",
      "builds an engine: an option of convert, not of inspect"),
     (r"--lpips-threshold$", "needs the weights of a network; refused with a sentence"),
-    (r"--visual-port$", "there is no server: the page is a file"),
 )]
 
 

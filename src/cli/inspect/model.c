@@ -63,6 +63,9 @@ static const struct option options[] = {
         .help = "write a page that draws the model: groups and bodies open, nodes show their attributes and weights"),
     ROW(visual.show, .names = {"--visual"}, .yields = true, .kind = OPTION_FLAG,
         .help = "open this page in a browser; without --save-visual it is a temporary file"),
+    OPTION_WITHOUT_FIELD(.names = {"--visual-port"}, .yields = true, .kind = OPTION_ONE,
+                         .refusal = "the page is a file, which needs no server: leave out the port",
+                         .topic = "pages-without-a-server"),
     OPTION_WITHOUT_FIELD(.names = {"--combine-tensor-info"}, .kind = OPTION_ONE,
                          .refusal = "files with TensorRT's tensor information are not supported; `polygraphy run "
                                     "--onnx-outputs mark all --json FILE` writes the ranges of all tensors",

@@ -70,6 +70,7 @@ static const char *const new_options[] = {
     "--save-accuracy-results",
     "--save-visual",
     "--visual",
+    "--visual-port",
     "--onnx-outputs-by-type",
     "--outputs-by-type",
     "--psnr-threshold",
