@@ -405,3 +405,13 @@ onnx.save(model, 'root.onnx')" "$model"
     [ "$status" -eq 1 ]
     [[ $stderr == *"'fusion:relu@rellu' cannot be disabled"*"did you mean 'relu'?"* ]]
 }
+
+@test "the answer is repeated with other data where data are generated" {
+    passes "$model" --val-range [-5,5] --atol 0.01 --json result.json
+    logged "Evidence: also with other input data \(--seed 2\): fails, and passes with QDQSelectorActionTransformer disabled"
+    passes "$model" --val-range [-5,5] --seed 7 --atol 0.01
+    logged "Evidence: also with other input data \(--seed 8\)"
+    polygraphy data merge polygraphy_passes/inputs.json -o own.json
+    passes "$model" --load-inputs own.json --atol 0.01
+    not_logged "other input data"
+}

@@ -13,6 +13,7 @@ thrice FLOAT QUANTIZED      three products with one constant, which the second o
 repaired MODEL              ends with status 1 where the second product has that scale, or the last one has a single scale
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 bias RESULT                 a convolution with a float bias that does not fit 32-bit integers in units of its scales
+clipping RESULT             a quantizer that clips at 0.7, and one with wide steps behind it
 scores RESULT               numbers in the hundreds next to scores of at most 1, in one tensor, from two quantizers
 saturating RESULT           a product of uint8 activations and int8 weights, two of which added do not fit 16 bits when
                             the activations are near 1
@@ -249,6 +250,12 @@ def bias(result):
     save_quantized("bias", nodes, [1, 3, 8, 8], [1, 4, 6, 6], constants, result)
 
 
+def clipping(result):
+    constants = {"fine": numpy.float32(0.7 / 127), "coarse": numpy.float32(0.3), "zero": numpy.int8(0)}
+    nodes = [*pair("x", "fine", "h"), helper.make_node("Neg", ["h"], ["n"], "negate"), *pair("n", "coarse", "y")]
+    save_quantized("clipping", nodes, [1, 4], [1, 4], constants, result)
+
+
 def scores(result):
     constants = {"hundreds": numpy.float32(600), "fine": numpy.float32(4.7), "coarse": numpy.float32(0.1),
                  "zero": numpy.int8(0)}
@@ -375,5 +382,6 @@ def types(float_path, quantized_path):
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
-                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "bias": bias, "scores": scores, "saturating": saturating, "outlier": outlier}
+                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "bias": bias, "scores": scores,
+                "clipping": clipping, "saturating": saturating, "outlier": outlier}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -52,6 +52,36 @@ bool own_check_needs_reference(const struct own_check *check);
 int own_check_make_reference(struct own_check *check, struct word_list *words, const char *const *environment,
                              const char *model, struct error *err);
 
+/* A repetition with other generated data. */
+struct other_data {
+    bool is_known;
+    int64_t seed;         /* of --seed */
+    enum verdict failing; /* on the candidate that fails with the first data */
+    enum verdict passing; /* on the one that passes with these */
+    const char *why_not;  /* reason if it is not known; NULL: data are not generated */
+};
+
+/* Whether that contradicts the answer: the candidate that has to pass does not. */
+bool other_data_contradicts(const struct other_data *other);
+
+/* Adds a line with the result. `fix` names what the passing candidate lacks: "X disabled". */
+void other_data_add_line(const struct other_data *other, const char *fix, struct result *ret);
+
+/* A command of a repetition: words that begin with "polygraphy run MODEL", and its environment. */
+struct other_run {
+    struct words words;
+    const char *const *environment; /* NULL-terminated; may be NULL */
+};
+
+struct other_runs {
+    struct other_run reference, failing, passing;
+};
+
+/* Repeats a comparison with data of the seed after `seed`, if data are generated: computes a reference, and compares
+ * both candidates with it. Failures of the reference are reasons in `ret`. */
+int own_check_repeat(const struct own_check *check, int64_t seed, const struct other_runs *runs, struct other_data *ret,
+                     struct error *err);
+
 /* Appends the options that the user has not given and that are defaults of checks that debug tools write: infinities of
  * the same sign, and NaN in both outputs, count as equal. */
 void own_check_add_equalities(const struct parse *parse, struct word_list *words);

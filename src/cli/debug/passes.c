@@ -330,6 +330,33 @@ static void compare_rewritten(const struct passes_command *command, struct words
                     error.message);
 }
 
+/* Repeats both directions of the answer with other data. */
+static int repeat_with_other_data(struct passes_command *command, struct words off, struct other_data *ret,
+                                  struct error *err)
+{
+    struct arena *arena = command->subject.arena;
+    const char *list = arena_printf(arena, "%s/off.txt", command->values->folder);
+    const char *const all_off[] = {arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list_path(command)), NULL};
+    const char *const only_off[] = {arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
+    struct word_list reference SCOPED_ITEMS = {0}, candidate SCOPED_ITEMS = {0};
+    struct other_runs runs;
+    int rc;
+
+    if (!command->check.has_begun || session_state(command->session).is_flaky)
+        return 0;
+    rc = decisions_write(off, NULL, list, err);
+    if (rc < 0)
+        return rc;
+    add_run(command, true, &reference);
+    add_run(command, false, &candidate);
+    runs = (struct other_runs){
+        .reference = {.words = {reference.items, reference.count}, .environment = all_off},
+        .failing = {.words = {candidate.items, candidate.count}},
+        .passing = {.words = {candidate.items, candidate.count}, .environment = only_off},
+    };
+    return own_check_repeat(&command->check, command->values->file.data.seed, &runs, ret, err);
+}
+
 /* ---- The command ---- */
 
 /* Hashes the model, the tried optimizations, and data that are not in the check's command line. */
@@ -413,7 +440,9 @@ static int report_passes(struct passes_command *command, struct passes_report *r
     if (command->runner == &builtin_passes_runner)
         trt_add_not_tested(NULL, command->outputs.result);
     draw_page(command, report);
-    return debug_outputs_finish(&command->outputs, command->session, 0, command->result.outcome == PASSES_FOUND, err);
+    return debug_outputs_finish(&command->outputs, command->session, 0,
+                                command->result.outcome == PASSES_FOUND && !other_data_contradicts(&report->other),
+                                err);
 }
 
 /* Whether the decisions were chosen by the runner, which has barriers besides these. */
@@ -487,7 +516,8 @@ static int search_decisions(struct passes_command *command, struct error *err)
 
         passes_find_remedies(command->runner, off, &report.remedies);
         compare_rewritten(command, off, &report.rewriting);
-        if (command->values->reduce)
+        rc = repeat_with_other_data(command, off, &report.other, err);
+        if (rc == 0 && command->values->reduce)
             rc = reduce_culprits(command, off, &report, err);
     }
     told = report_passes(command, &report, rc < 0 ? NULL : err);

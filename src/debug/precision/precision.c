@@ -434,6 +434,7 @@ int precision_run(const struct precision_target *target, const struct precision_
                                            .saving = target->saving,
                                            .expectation = EXPECT_REMEDY,
                                            .fails_unmade = true,
+                                           .confirms_always = settings->verify,
                                            .identify = identify_layers,
                                            .make = make_layers,
                                            .save = save_layers};

@@ -242,13 +242,19 @@ static void add_cause(const struct passes_report *report, struct result *ret)
     SCOPED_STRING(names);
 
     add_set(report, &result->off, &names);
-    result_set_verdict(ret, REPORT_CAUSE, "Cause: %s", names.data);
+    if (other_data_contradicts(&report->other))
+        result_set_verdict(ret, REPORT_UNKNOWN, "Not reproducible: disabling %s is enough for some input data only",
+                           names.data);
+    else
+        result_set_verdict(ret, REPORT_CAUSE, "Cause: %s", names.data);
     result_add_line(ret, RESULT_EVIDENCE, "passes with %s disabled and everything else enabled",
                     count == 1 ? "it" : "these");
     add_culprits(report, ret);
     add_other_searches(report, ret);
     if (result->is_minimal && count > 1)
         result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
+    string_add(&names, " disabled");
+    other_data_add_line(&report->other, names.data, ret);
     add_explanation(report, ret);
     result_add_line(ret, RESULT_NOTE, "Found with %lld checks, including all and none disabled%s",
                     (long long)report->checks, report->checked_twice ? " and a repetition of the decisive ones" : "");
@@ -309,7 +315,8 @@ static void add_facts(const struct passes_report *report, struct result *ret)
                                            [PASSES_UNDECIDED] = "undecided"};
     const struct passes_result *result = report->result;
 
-    result_add_text(ret, "outcome", outcomes[result->outcome]);
+    result_add_text(ret, "outcome",
+                    other_data_contradicts(&report->other) ? "not-reproducible" : outcomes[result->outcome]);
     result_add_names(ret, "decisions", report->decisions);
     result_add_names(ret, "not_tried", report->not_tried);
     result_add_names(ret, "tried_before", report->earlier);

@@ -249,7 +249,10 @@ static void add_cause(const struct quantization_session *session, struct result 
     SCOPED_STRING(names);
 
     add_quantizer_names(session, &result->chosen, &names);
-    if (!quantization_session_is_in_doubt(session))
+    if (other_data_contradicts(&session->other))
+        result_set_verdict(ret, REPORT_UNKNOWN, "Not reproducible: disabling %s is enough for some input data only",
+                           names.data);
+    else if (!quantization_session_is_in_doubt(session))
         result_set_verdict(ret, REPORT_CAUSE, "Cause: %s: %zu of %zu quantizers", names.data, count,
                            session->subject->quantizers.count);
     else
@@ -260,6 +263,7 @@ static void add_cause(const struct quantization_session *session, struct result 
                                : "an outlying scale of a constant, which the reference shares; pass --float MODEL");
     result_add_line(ret, RESULT_EVIDENCE, "passes with %s disabled; fails with all quantizers enabled",
                     count == 1 ? "it" : "these");
+    other_data_add_line(&session->other, "the repaired model", ret);
     if (result->is_minimal && count > 1)
         result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
 }

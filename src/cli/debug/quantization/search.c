@@ -195,6 +195,8 @@ bool quantization_session_is_in_doubt(const struct quantization_session *command
 {
     const struct repair_measures *repair = &command->repair;
 
+    if (other_data_contradicts(&command->other))
+        return true;
     if (!repair->is_known || !command->check.has_begun || !own_check_needs_reference(&command->check))
         return false;
     return repair_is_worse(&repair->reference) ||
@@ -257,6 +259,30 @@ static int run_quantization_search(struct quantization_session *command, const d
     return quantization_session_has_found(command) ? save_results(command, err) : 0;
 }
 
+/* Repeats the verdicts on the model and on the repaired one with other data. */
+static int repeat_with_other_data(struct quantization_session *command, struct error *err)
+{
+    const char *reference =
+        command->float_path != NULL ? command->float_path : path_in_folder(command, UNQUANTIZED_MODEL);
+    struct word_list words[3] = {{0}, {0}, {0}};
+    struct other_runs runs;
+    int rc;
+
+    if (!command->check.has_begun || command->repaired == NULL || session_state(command->session).is_flaky)
+        return 0;
+    add_run(command, reference, &words[0]);
+    add_run(command, command->model_path, &words[1]);
+    add_run(command, command->repaired, &words[2]);
+    runs = (struct other_runs){.reference = {.words = {words[0].items, words[0].count}},
+                               .failing = {.words = {words[1].items, words[1].count}},
+                               .passing = {.words = {words[2].items, words[2].count}}};
+    rc = own_check_repeat(&command->check, command->settings->file.data.seed, &runs, &command->other, err);
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        free(words[i].items);
+    return rc;
+}
+
 int quantization_session_run(struct quantization_session *command, struct quantization_table *table, struct error *err)
 {
     double *scores = memory_alloc_zero(command->subject->quantizers.count, sizeof(*scores));
@@ -267,6 +293,8 @@ int quantization_session_run(struct quantization_session *command, struct quanti
     if (rc == 0 && quantization_session_has_found(command))
         rc = quantization_measure_repair(command->study, command->ranges, &command->answer.repair, table,
                                          &command->repair, err);
+    if (rc == 0 && quantization_session_has_found(command))
+        rc = repeat_with_other_data(command, err);
     free(scores);
     return rc;
 }

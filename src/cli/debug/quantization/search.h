@@ -46,6 +46,7 @@ struct quantization_session {
     struct quantization_answer answer;
     struct quantizer_lists lists;
     struct repair_measures repair;
+    struct other_data other;           /* the answer with other data */
     const char *repaired, *lists_path; /* files; NULL: none */
 };
 
@@ -57,8 +58,8 @@ void quantization_session_release(struct quantization_session *command);
 /* Whether the check fails with all quantizers enabled, and passes with some disabled. */
 bool quantization_session_has_found(const struct quantization_session *command);
 
-/* Whether the repaired model may be no improvement: it is not nearer to the reference that the check compares with, or
- * that reference may have a wrong scale. */
+/* Whether the answer is in doubt: the repaired model fails with other data, or may be no improvement: it is not nearer
+ * to the reference that the check compares with, or that reference may have a wrong scale. */
 bool quantization_session_is_in_doubt(const struct quantization_session *command);
 
 /* The answer. */
