@@ -13,6 +13,7 @@ thrice FLOAT QUANTIZED      three products with one constant, which the second o
 repaired MODEL              ends with status 1 where the second product has that scale, or the last one has a single scale
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 bias RESULT                 a convolution with a float bias that does not fit 32-bit integers in units of its scales
+transposed RESULT           a product with a transposed matrix and a sum, which two optimizers together make one Gemm
 clipping RESULT             a quantizer that clips at 0.7, and one with wide steps behind it
 scores RESULT               numbers in the hundreds next to scores of at most 1, in one tensor, from two quantizers
 saturating RESULT           a product of uint8 activations and int8 weights, two of which added do not fit 16 bits when
@@ -250,6 +251,13 @@ def bias(result):
     save_quantized("bias", nodes, [1, 3, 8, 8], [1, 4, 6, 6], constants, result)
 
 
+def transposed(result):
+    constants = {"w": numpy.ones((8, 4), numpy.float32), "b": numpy.ones(4, numpy.float32)}
+    nodes = [helper.make_node("Transpose", ["x"], ["t"], "transpose", perm=[1, 0]),
+             helper.make_node("MatMul", ["t", "w"], ["p"], "product"), helper.make_node("Add", ["p", "b"], ["y"], "sum")]
+    save_quantized("transposed", nodes, [8, 2], [2, 4], constants, result)
+
+
 def clipping(result):
     constants = {"fine": numpy.float32(0.7 / 127), "coarse": numpy.float32(0.3), "zero": numpy.int8(0)}
     nodes = [*pair("x", "fine", "h"), helper.make_node("Neg", ["h"], ["n"], "negate"), *pair("n", "coarse", "y")]
@@ -383,5 +391,5 @@ if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
                 "thrice": thrice, "relu": relu, "random": random, "refused": refused, "bias": bias, "scores": scores,
-                "clipping": clipping, "saturating": saturating, "outlier": outlier}
+                "clipping": clipping, "transposed": transposed, "saturating": saturating, "outlier": outlier}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -1,6 +1,7 @@
 /* cli/debug/passes.c: find the optimizations that make a model wrong. */
 #include "debug/passes/passes.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,6 +315,49 @@ static void check_kernels(const struct passes_command *command, struct words off
         ret->why_not = arena_strdup(command->subject.arena, error.message);
 }
 
+/* Whether both are optimizers, or both fusions: a setting or a kernel replaces no nodes, and acts everywhere. */
+static bool are_of_one_kind(const char *a, const char *b)
+{
+    const char *kind_of_a = strpbrk(a, ":="), *kind_of_b = strpbrk(b, ":=");
+
+    if (kind_of_a == NULL || kind_of_b == NULL)
+        return kind_of_a == kind_of_b;
+    return *kind_of_a == ':' && kind_of_a - a == kind_of_b - b && strncmp(a, b, (size_t)(kind_of_a - a + 1)) == 0;
+}
+
+/* Of several optimizations of one kind of which any single one is enough, the one that replaces fewest nodes becomes
+ * the answer. */
+static void choose_fewest_nodes(struct passes_command *command, struct words decisions)
+{
+    struct passes_result *result = &command->result;
+    const char *first = decisions.items[bitset_next(&result->off, 0)];
+    size_t least = SIZE_MAX, best = SIZE_MAX;
+
+    if (bitset_count(&result->singles) < 2 || command->runner->compare == NULL)
+        return;
+    for (size_t i = bitset_next(&result->singles, 0); i < result->singles.size;
+         i = bitset_next(&result->singles, i + 1)) {
+        const struct words off = {.items = &decisions.items[i], .count = 1};
+        struct rewriting rewriting = {0};
+        struct error unknown;
+        size_t nodes;
+
+        if (are_of_one_kind(first, decisions.items[i]) &&
+            command->runner->compare(&command->subject, off, command->values->folder, &rewriting, &unknown) == 0) {
+            nodes = rewriting.nodes.before.count + rewriting.nodes.after.count;
+            if (nodes < least) {
+                least = nodes;
+                best = i;
+            }
+        }
+        rewritten_nodes_release(&rewriting.nodes);
+    }
+    if (best == SIZE_MAX)
+        return;
+    bitset_clear(&result->off);
+    bitset_add(&result->off, best);
+}
+
 /* Finds the nodes that the cause replaces. Failures are not errors: a model may be too large to be saved. */
 static void compare_rewritten(const struct passes_command *command, struct words off, struct rewriting *ret)
 {
@@ -512,7 +556,10 @@ static int search_decisions(struct passes_command *command, struct error *err)
     if (rc < 0)
         return debug_outputs_finish(&command->outputs, command->session, rc, false, err);
     if (command->result.outcome == PASSES_FOUND) {
-        struct words off = list_off(command, report.decisions);
+        struct words off;
+
+        choose_fewest_nodes(command, report.decisions);
+        off = list_off(command, report.decisions);
 
         passes_find_remedies(command->runner, off, &report.remedies);
         compare_rewritten(command, off, &report.rewriting);

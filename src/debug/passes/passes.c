@@ -368,6 +368,45 @@ static int confirm_answer(struct passes_search *passes, struct error *err)
     return rc;
 }
 
+/* Checks an optimization as the only disabled one, and keeps it if the check passes, twice. */
+static int try_single(struct passes_search *passes, size_t decision, struct error *err)
+{
+    const struct check_request request = {ROLE_CANDIDATE, set_key(passes, "_single_", decision + 1),
+                                          "another single optimization disabled"};
+    enum verdict verdict;
+    SCOPED_BITSET(off);
+    int rc;
+
+    bitset_init(&off, passes->decisions.count);
+    bitset_add(&off, decision);
+    rc = experiment_check(&passes->experiment, &off, request, &verdict, err);
+    if (rc < 0 || verdict != VERDICT_PASS)
+        return rc;
+    bitset_add(&passes->result->singles, decision);
+    return experiment_confirm(&passes->experiment, &off, request.what, VERDICT_PASS, err);
+}
+
+/* Of optimizations that only fail together, any one may be enough. One that is enough belongs to each set of culprits,
+ * which fail with all others disabled. */
+static int find_singles(struct passes_search *passes, struct error *err)
+{
+    struct passes_result *result = passes->result;
+    SCOPED_BITSET(among);
+    int rc = 0;
+
+    if (result->outcome != PASSES_FOUND || bitset_count(&result->off) != 1)
+        return 0;
+    bitset_init_copy(&among, &result->culprits.items[0]);
+    for (size_t i = 1; i < result->culprits.count; i++)
+        bitset_intersect(&among, &result->culprits.items[i]);
+    bitset_subtract(&among, &result->off);
+    bitset_unite(&result->singles, &result->off);
+    for (size_t i = bitset_next(&among, 0); rc == 0 && i < among.size && bitset_count(&among) <= MOST_SINGLE;
+         i = bitset_next(&among, i + 1))
+        rc = try_single(passes, i, err);
+    return rc;
+}
+
 static int run_rounds(struct passes_search *passes, struct error *err)
 {
     enum verdict without = VERDICT_FAIL;
@@ -384,7 +423,9 @@ static int run_rounds(struct passes_search *passes, struct error *err)
         rc = enable_unnecessary(passes, err);
     else
         passes->result->outcome = PASSES_UNDECIDED;
-    return rc == 0 ? confirm_answer(passes, err) : rc;
+    if (rc == 0)
+        rc = confirm_answer(passes, err);
+    return rc == 0 ? find_singles(passes, err) : rc;
 }
 
 int passes_run(struct words decisions, const char *phase, struct debug_session *session, struct log *log,
@@ -403,6 +444,7 @@ int passes_run(struct words decisions, const char *phase, struct debug_session *
 
     *ret = (struct passes_result){.outcome = PASSES_FOUND};
     bitset_init(&ret->off, decisions.count);
+    bitset_init(&ret->singles, decisions.count);
     passes.experiment = (struct experiment){.items = &items, .session = session, .log = log};
     bitset_init(&passes.whole, decisions.count);
     bitset_init(&passes.off, decisions.count);
@@ -423,6 +465,7 @@ void passes_result_release(struct passes_result *result)
         bitset_release(&result->culprits.items[i]);
     free(result->culprits.items);
     bitset_release(&result->off);
+    bitset_release(&result->singles);
 }
 
 int passes_hash_list(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err)

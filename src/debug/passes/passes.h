@@ -30,8 +30,9 @@ enum passes_outcome {
 
 struct passes_result {
     enum passes_outcome outcome;
-    struct bitset off; /* the check passes with exactly these disabled; undecided: all culprits */
-    bool is_minimal;   /* fails with any single one of them enabled again */
+    struct bitset off;     /* the check passes with exactly these disabled; undecided: all culprits */
+    struct bitset singles; /* if `off` is a single one: it, and others each of which is enough alone; else none */
+    bool is_minimal;       /* fails with any single one of them enabled again */
 
     /* Sets of optimizations that fail together with all others disabled, and not without any one of them; in the order
      * in which they were found. If more culprits do not always mean a failure, one of them may stay enabled. */

@@ -235,6 +235,20 @@ static void add_other_searches(const struct passes_report *report, struct result
                         report->barriers.count);
 }
 
+/* Other single optimizations that are enough. */
+static void add_singles(const struct passes_report *report, struct result *ret)
+{
+    SCOPED_BITSET(others);
+    SCOPED_STRING(names);
+
+    bitset_init_copy(&others, &report->result->singles);
+    bitset_subtract(&others, &report->result->off);
+    if (bitset_count(&others) == 0)
+        return;
+    add_set(report, &others, &names);
+    result_add_line(ret, RESULT_EVIDENCE, "instead of it, any single one of these disabled is enough: %s", names.data);
+}
+
 static void add_cause(const struct passes_report *report, struct result *ret)
 {
     const struct passes_result *result = report->result;
@@ -250,6 +264,7 @@ static void add_cause(const struct passes_report *report, struct result *ret)
     result_add_line(ret, RESULT_EVIDENCE, "passes with %s disabled and everything else enabled",
                     count == 1 ? "it" : "these");
     add_culprits(report, ret);
+    add_singles(report, ret);
     add_other_searches(report, ret);
     if (result->is_minimal && count > 1)
         result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
@@ -322,6 +337,7 @@ static void add_facts(const struct passes_report *report, struct result *ret)
     result_add_names(ret, "tried_before", report->earlier);
     result_add_names(ret, "tried_barriers", report->barriers);
     add_set_fact(report, "off", &result->off, ret);
+    add_set_fact(report, "singles", &result->singles, ret);
     result_add_flag(ret, "minimal", result->is_minimal);
     result_begin_list(ret, "culprits");
     for (size_t i = 0; i < result->culprits.count; i++)
