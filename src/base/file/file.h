@@ -69,6 +69,10 @@ int file_writer_open(struct file_writer *writer, const char *path, struct error 
 /* Like file_writer_open(), but a new file gets the mode of `like` (NULL: 0666 without the umask's bits). */
 int file_writer_open_like(struct file_writer *writer, const char *path, const struct stat *like, struct error *err);
 
+/* Like file_writer_open(), for formats that need file_writer_overwrite(): ERR_UNSUPPORTED for a device, a pipe, or this
+ * process's standard output or error, to which nothing is written. */
+int file_writer_open_regular(struct file_writer *writer, const char *path, struct error *err);
+
 int file_writer_add(struct file_writer *writer, const void *data, size_t size, struct error *err);
 
 /* Appends `size` bytes of the open file `fd` from `offset`, copied by the kernel (shared blocks, else copy_file_range,

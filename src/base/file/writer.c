@@ -106,6 +106,16 @@ int file_writer_open(struct file_writer *writer, const char *path, struct error 
     return file_writer_open_like(writer, path, NULL, err);
 }
 
+int file_writer_open_regular(struct file_writer *writer, const char *path, struct error *err)
+{
+    int rc = file_writer_open(writer, path, err);
+
+    if (rc < 0 || writer->temporary != NULL)
+        return rc;
+    file_writer_release(writer);
+    return error_set(err, ERR_UNSUPPORTED, "'%s' is not a regular file: this format cannot be written to a pipe", path);
+}
+
 static int write_whole_buffer(struct file_writer *writer, const char *data, size_t size, struct error *err)
 {
     while (size > 0) {

@@ -49,6 +49,7 @@ struct npz_writer {
     uint64_t count;
 };
 
+/* ERR_UNSUPPORTED for a pipe. */
 int npz_writer_open(struct npz_writer *writer, const char *path, struct error *err);
 
 /* Names must differ. Types that NumPy lacks are written as in npy.h. */

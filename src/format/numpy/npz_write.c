@@ -95,7 +95,7 @@ static int add_bytes(void *context, const void *data, size_t size, struct error 
 int npz_writer_open(struct npz_writer *writer, const char *path, struct error *err)
 {
     *writer = (struct npz_writer){0};
-    return file_writer_open(&writer->file, path, err);
+    return file_writer_open_regular(&writer->file, path, err);
 }
 
 /* Checksum and size are known after the data are written: the header before them is written twice. */

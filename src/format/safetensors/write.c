@@ -25,17 +25,9 @@ bool safetensors_is_name(const char *path)
 
 int safetensors_writer_open(struct safetensors_writer *writer, const char *path, struct error *err)
 {
-    int rc;
-
     *writer = (struct safetensors_writer){.room = SMALLEST_ROOM, .durability = FILE_DURABLE};
     string_init(&writer->header);
-    rc = file_writer_open(&writer->file, path, err);
-    if (rc == 0 && writer->file.temporary == NULL) {
-        file_writer_release(&writer->file);
-        rc = error_set(err, ERR_UNSUPPORTED, "'%s' is not a regular file: safetensors cannot be written to a pipe",
-                       path);
-    }
-    return rc;
+    return file_writer_open_regular(&writer->file, path, err);
 }
 
 void safetensors_writer_release(struct safetensors_writer *writer)

@@ -151,7 +151,6 @@ static void what_is_written_is_mapped_aligned_under_its_names(void **state)
     tensor_list_release(&back);
 }
 
-/* The second entry of the directory is given the name of the first, which is as long. */
 /* numpy.load() knows an archive by its first bytes, of which those of 64-bit sizes are none. */
 static void an_archive_without_arrays_begins_as_numpys_does(void **state)
 {
@@ -171,6 +170,18 @@ static void an_archive_without_arrays_begins_as_numpys_does(void **state)
     unlink(path);
 }
 
+static void a_device_is_refused_before_anything_is_written(void **state)
+{
+    struct npz_writer writer;
+    struct error error = {0};
+
+    (void)state;
+    assert_int_equal(npz_writer_open(&writer, "/dev/null", &error), ERR_UNSUPPORTED);
+    assert_message_contains(&error, "not a regular file");
+    npz_writer_release(&writer);
+}
+
+/* The second entry of the directory is given the name of the first, which is as long. */
 static void two_arrays_of_one_name_are_refused(void **state)
 {
     size_t size, at = 0;
@@ -229,6 +240,7 @@ int main(void)
         cmocka_unit_test(changed_byte_of_the_data_is_noticed),
         cmocka_unit_test(what_is_written_is_mapped_aligned_under_its_names),
         cmocka_unit_test(an_archive_without_arrays_begins_as_numpys_does),
+        cmocka_unit_test(a_device_is_refused_before_anything_is_written),
         cmocka_unit_test(two_arrays_of_one_name_are_refused),
         cmocka_unit_test(members_that_overlap_are_refused),
     };
