@@ -35,8 +35,10 @@ int data_writer_open(struct data_writer *writer, const char *path, bool by_itera
         return iteration_folder_create(path, err);
     }
     if (data_file_holds_arrays_only(path) && iterations == 0)
-        return error_set(err, ERR_INVALID,
-                         "'%s' cannot represent an empty list of iterations: choose a name that ends in .json", path);
+        return error_set(
+            err, ERR_INVALID,
+            "'%s' cannot represent an empty list of iterations: choose a name that ends in .json or .safetensors",
+            path);
     if (is_npy_folder(path)) {
         writer->format = DATA_NPY_FOLDER;
         return data_folder_writer_open(&writer->folder, path, iterations, err);
@@ -88,7 +90,8 @@ static int add_feed(struct data_writer *writer, const struct tensor_list *feed, 
 {
     if (feed->count == 0 && writer->format != DATA_JSON_FOLDER && writer->format != DATA_OTHER)
         return error_set(err, ERR_INVALID,
-                         "'%s' cannot represent iteration %zu, which has no arrays: choose a name that ends in .json",
+                         "'%s' cannot represent iteration %zu, which has no arrays: choose a name that ends in .json "
+                         "or .safetensors",
                          writer->path, writer->count);
     switch (writer->format) {
     case DATA_JSON_FOLDER:

@@ -161,7 +161,8 @@ static int read_input_count(struct array_archive *ret, struct error *err)
 
     if (text == NULL || !number_parse_integer(text_of(text), &iterations) || iterations < 0 ||
         iterations > MOST_ITERATIONS)
-        return error_set(err, ERR_CORRUPT, "the metadata 'iterations' are missing or not a number");
+        return error_set(err, ERR_CORRUPT, "the metadata 'iterations' are missing or not a number from 0 to %d",
+                         (int)MOST_ITERATIONS);
     ret->count = (size_t)iterations;
     ret->numbered = true;
     return iterations == 1 ? find_numbers(ret, SIZE_MAX, &ret->numbered, &numbers, err) : 0;

@@ -97,6 +97,9 @@ static int read_metadata(struct json_reader *reader, json_t *object, struct safe
 
     if (!json_is_object(object))
         return error_set(err, ERR_CORRUPT, "__metadata__ is not an object");
+    if (ret->has_metadata)
+        return error_set(err, ERR_CORRUPT, "the header has two members '__metadata__'");
+    ret->has_metadata = true;
     json_object_foreach (object, name, member) {
         struct safetensors_metadata *metadata;
         struct text value;
@@ -347,8 +350,21 @@ static int read_member(struct parsed_member *member, size_t offset, struct data_
     return 0;
 }
 
-static int read_members(struct text rest, struct safetensors *ret, struct error *err)
+/* The reader of JSON says what is wrong with the header, and at which byte of it. */
+static int refuse_header(struct text header, struct error *err)
 {
+    struct json_reader reader;
+    int rc = json_reader_open_memory(&reader, header.data, header.size, "header", err);
+
+    if (rc < 0)
+        return rc;
+    json_reader_release(&reader);
+    return error_set(err, ERR_CORRUPT, "the header is not an object");
+}
+
+static int read_members(struct safetensors *ret, struct error *err)
+{
+    struct text rest = {ret->header.data + 1, ret->header.size - 1}; /* behind the brace of the signature */
     struct data_place_list places = {0};
     struct text name, value;
     int rc = 0;
@@ -356,9 +372,10 @@ static int read_members(struct text rest, struct safetensors *ret, struct error 
     while (rc == 0 && json_take_member(&rest, &name, &value)) {
         struct parsed_member member;
 
-        rc = parse_member(name, value, &member, err);
-        if (rc < 0)
+        if (parse_member(name, value, &member, NULL) < 0) {
+            rc = refuse_header(ret->header, err);
             break;
+        }
         rc = read_member(&member, (size_t)(name.data - ret->header.data), &places, ret, err);
         release_member(&member);
     }
@@ -368,27 +385,15 @@ static int read_members(struct text rest, struct safetensors *ret, struct error 
     return rc;
 }
 
-/* The header as a whole is an object; otherwise the reader of JSON says what is wrong with it. */
-static int check_header(const struct safetensors *file, const char *name, struct error *err)
+static bool is_object(struct text header)
 {
-    struct json_pieces members = {0};
-    bool is_object = json_split_object(file->header, NULL, &members);
-    struct json_reader reader;
-    int rc;
+    struct json_pieces members SCOPED_ITEMS = {0};
 
-    free(members.items);
-    if (is_object)
-        return 0;
-    rc = json_reader_open_memory(&reader, file->header.data, file->header.size, name, err);
-    if (rc < 0)
-        return rc;
-    json_reader_release(&reader);
-    return error_set(err, ERR_CORRUPT, "the header is not an object");
+    return json_split_object(header, NULL, &members);
 }
 
 int safetensors_open_memory(struct span file, const char *name, struct safetensors *ret, struct error *err)
 {
-    struct text inside;
     size_t length;
     int rc;
 
@@ -398,10 +403,7 @@ int safetensors_open_memory(struct span file, const char *name, struct safetenso
     length = (size_t)read_length(file.data);
     ret->header = (struct text){(const char *)file.data + LENGTH_SIZE, length};
     ret->data = (struct span){file.data + LENGTH_SIZE + length, file.size - LENGTH_SIZE - length};
-    rc = check_header(ret, name, err);
-    inside = (struct text){ret->header.data + 1, length - 1}; /* behind the brace of the signature */
-    if (rc == 0)
-        rc = read_members(inside, ret, err);
+    rc = is_object(ret->header) ? read_members(ret, err) : refuse_header(ret->header, err);
     if (rc < 0) {
         safetensors_close(ret);
         return error_context(err, "'%s'", name);

@@ -30,6 +30,7 @@ struct safetensors {
     size_t count;
     struct safetensors_metadata *metadata;
     size_t metadata_count, metadata_capacity;
+    bool has_metadata; /* the header has that member, which may be empty */
 };
 
 /* Whether a file of this name is written as safetensors (".safetensors"). */
@@ -86,6 +87,7 @@ struct safetensors_writer {
     enum file_durability durability; /* FILE_DURABLE; may be changed before commit */
 };
 
+/* ERR_UNSUPPORTED for a pipe. */
 int safetensors_writer_open(struct safetensors_writer *writer, const char *path, struct error *err);
 
 /* Reserves header space for `tensors` more tensors, whose names have `name_bytes` bytes in total. */

@@ -106,7 +106,10 @@ static void damaged_headers_are_refused(void **state)
                    "'b': its data begin at byte 2");
     assert_refused("{\"a\":1}", 0, ERR_CORRUPT, "'a'");
     assert_refused("{\"__metadata__\":{\"k\":1}}", 0, ERR_CORRUPT, "__metadata__");
-    assert_refused("{\"a\":", 0, ERR_CORRUPT, "test");
+    assert_refused("{\"__metadata__\":{},\"__metadata__\":{\"polygraphy\":\"inputs\"}}", 0, ERR_CORRUPT,
+                   "two members '__metadata__'");
+    assert_refused("{\"a\":", 0, ERR_CORRUPT, "test': 'header': byte");
+    assert_refused("{" ENTRY("a", "U8", "[1]", "[0,1]") ",\"b\":1x}", 1, ERR_CORRUPT, "byte 59");
     assert_refused("[]", 0, ERR_CORRUPT, "not a safetensors file");
 }
 
