@@ -99,3 +99,12 @@ END
     [ "$status" -eq 1 ]
     [[ $stderr == *'--runner-precision declares the precision of a --runner, but the suspect is --trt'* ]]
 }
+
+@test "a precision that no layer of the engine has is listed as not tested" {
+    run --separate-stderr polygraphy debug accuracy "$POLYGRAPHY_ROOT/tests/models/all_in_an_if.onnx" --onnxrt --trt --fp16 -o folder
+    logged 'Nothing fails'
+    logged 'Not tested: float16: no layer of the engine reads or writes it'
+    make_models
+    run --separate-stderr polygraphy debug accuracy chain.onnx --onnxrt --trt --fp16 -o used
+    not_logged 'no layer of the engine'
+}

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "debug/accuracy/hypotheses.h"
+#include "format/tensorrt/layer_info.h"
 
 /* Times as many builds as else, where all of them fail. */
 #define BUILDS_TO_BE_SURE 3
@@ -240,6 +241,39 @@ static bool needs_another_build(const struct accuracy_settings *settings, const 
             counts->builds < BUILDS_TO_BE_SURE * settings->builds);
 }
 
+static bool has_type(const struct layer_info_tensors *tensors, enum data_type type)
+{
+    for (size_t i = 0; i < tensors->count; i++)
+        if (tensors->items[i].type == type)
+            return true;
+    return false;
+}
+
+/* A build with --fp16 whose layers all stay in float32 says nothing about float16. */
+static void note_unused_precision(struct study *study)
+{
+    const char *precision = study->settings->precision;
+    enum data_type type = data_type_parse(text_of(precision));
+    struct layer_info info;
+    struct error err;
+    bool is_used = false;
+
+    if (study->layers == NULL || (type != DATA_FLOAT16 && type != DATA_BFLOAT16))
+        return;
+    if (layer_info_open(&info, study->layers, &err) < 0) {
+        study_add_not_tested(study, "whether a layer computes in %s: %s", precision, err.message);
+        return;
+    }
+    for (size_t i = 0; i < info.layers.count && !is_used; i++)
+        is_used = has_type(&info.layers.items[i].inputs, type) || has_type(&info.layers.items[i].outputs, type);
+    if (!is_used)
+        study_add_not_tested(study,
+                             "%s: no layer of the engine reads or writes it. Nodes inside of If, Loop and Scan are "
+                             "lowered in the model that `polygraphy surgeon sanitize --inline-bodies` makes",
+                             precision);
+    layer_info_release(&info);
+}
+
 /* Runs of one build say nothing of others. The error is not that of explored builds. */
 static void conclude_that_nothing_fails(struct study *study, const struct build_counts *counts)
 {
@@ -256,6 +290,7 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
                    "each, would have been observed with 95 %% confidence",
                    (long long)counts->runs, (long long)counts->passed, tolerance.data, counts->largest_error,
                    ceil(100 * rate_excluded(counts->passed)));
+    note_unused_precision(study);
     if (strcmp(study->settings->precision, format_float16.name) == 0)
         study_note_inner_sums(study, &format_float16);
 }
