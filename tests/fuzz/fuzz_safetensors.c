@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sum += touch(&tensors);
         tensor_list_release(&tensors);
     }
+    (void)sum;
     array_archive_close(&archive);
     return 0;
 }
