@@ -93,6 +93,7 @@ static bool is_explained(bool saturates, size_t found)
     bool ret;
 
     bitset_init(&result.off, ARRAY_LEN(decisions));
+    bitset_init(&result.singles, ARRAY_LEN(decisions));
     bitset_add(&result.off, found);
     captured_log_init(&log);
     passes_result_fill(&report, answer);
@@ -103,6 +104,7 @@ static bool is_explained(bool saturates, size_t found)
     captured_log_release(&log);
     result_free(answer);
     bitset_release(&result.off);
+    bitset_release(&result.singles);
     return ret;
 }
 
