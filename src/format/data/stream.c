@@ -234,28 +234,37 @@ static int read_feeds(const struct input_source *source, size_t index, struct fe
     return rc;
 }
 
-int input_stream_read(struct input_stream *stream, size_t iteration, struct tensor_list *ret, struct error *err)
+/* What is not in memory. */
+static int read_iteration(struct input_source *source, size_t index, struct tensor_list *ret, struct error *err)
 {
-    struct input_source *source = stream->items;
     struct feed_dicts feeds SCOPED(feed_dicts_release) = {0};
     char *path = NULL;
     int rc;
 
-    while (iteration >= source->first + count_source(source))
-        source++;
-    if (source->loaded.count > 0) {
-        borrow_tensors(&source->loaded.items[iteration - source->first], ret);
-        return 0;
-    }
     if (source->archive.count > 0)
-        return array_archive_read(&source->archive, iteration - source->first, ret, err);
+        return array_archive_read(&source->archive, index, ret, err);
     if (source->folders.count > 0)
-        return data_folder_load_iteration(source->folders.items[iteration - source->first], "input", ret, err);
-    rc = read_feeds(source, iteration - source->first, &feeds, &path, err);
+        return data_folder_load_iteration(source->folders.items[index], "input", ret, err);
+    rc = read_feeds(source, index, &feeds, &path, err);
     if (rc == 0)
         rc = take_single(&feeds, path, ret, err);
     free(path);
-    return rc < 0 ? error_context(err, "iteration %zu", iteration) : 0;
+    return rc;
+}
+
+int input_stream_read(struct input_stream *stream, size_t iteration, struct tensor_list *ret, struct error *err)
+{
+    struct input_source *source = stream->items;
+    size_t index;
+
+    while (iteration >= source->first + count_source(source))
+        source++;
+    index = iteration - source->first;
+    if (source->loaded.count > 0) {
+        borrow_tensors(&source->loaded.items[index], ret);
+        return 0;
+    }
+    return read_iteration(source, index, ret, err) < 0 ? error_context(err, "iteration %zu", iteration) : 0;
 }
 
 /* ---- Results ---- */
@@ -519,11 +528,12 @@ static int read_arrays(const struct result_stream *stream, size_t iteration, str
         rc = array_archive_read(archive, set, &ret->outputs, err);
     else
         rc = data_folder_load_iteration(stream->source->folders.items[iteration], "output", &ret->outputs, err);
-    if (rc < 0)
+    if (rc < 0) {
         tensor_list_release(&ret->outputs);
-    else
-        ret->runner_name = memory_strdup(stream->name);
-    return rc;
+        return error_context(err, "runner %zu, iteration %zu", stream->runner, iteration);
+    }
+    ret->runner_name = memory_strdup(stream->name);
+    return 0;
 }
 
 int result_stream_read(struct result_stream *stream, size_t iteration, struct iteration_result *ret, struct error *err)

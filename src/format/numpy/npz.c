@@ -29,15 +29,6 @@ struct member {
 
 /* ---- The directory ---- */
 
-static uint64_t number_at(const uint8_t *at, size_t size)
-{
-    uint64_t number = 0;
-
-    while (size-- > 0)
-        number = number << 8 | at[size];
-    return number;
-}
-
 static int refuse_damaged_member(const char *what, struct error *err)
 {
     return error_set(err, ERR_CORRUPT, "not a valid .npz file: %s", what);
@@ -54,7 +45,7 @@ static bool find_end(struct span file, size_t *ret)
     for (size_t comment = 0; comment <= UINT16_MAX && comment + ZIP_END_SIZE <= file.size; comment++) {
         const uint8_t *at = file.data + file.size - comment - ZIP_END_SIZE;
 
-        if (number_at(at, 4) == ZIP_END_MAGIC && number_at(at + 20, 2) == comment) {
+        if (zip_number(at, 4) == ZIP_END_MAGIC && zip_number(at + 20, 2) == comment) {
             *ret = (size_t)(at - file.data);
             return true;
         }
@@ -71,14 +62,14 @@ static int find_directory(struct span file, struct directory *ret, struct error 
     if (!find_end(file, &end))
         return refuse_damaged_member("the end-of-directory record is missing", err);
     at = file.data + end;
-    *ret = (struct directory){number_at(at + 16, 4), number_at(at + 12, 4), number_at(at + 10, 2)};
-    if (end >= ZIP_LOCATOR64_SIZE && number_at(at - ZIP_LOCATOR64_SIZE, 4) == ZIP_LOCATOR64_MAGIC) {
-        offset = number_at(at - ZIP_LOCATOR64_SIZE + 8, 8);
+    *ret = (struct directory){zip_number(at + 16, 4), zip_number(at + 12, 4), zip_number(at + 10, 2)};
+    if (end >= ZIP_LOCATOR64_SIZE && zip_number(at - ZIP_LOCATOR64_SIZE, 4) == ZIP_LOCATOR64_MAGIC) {
+        offset = zip_number(at - ZIP_LOCATOR64_SIZE + 8, 8);
         if (end < ZIP_END64_SIZE || offset > end - ZIP_END64_SIZE ||
-            number_at(file.data + offset, 4) != ZIP_END64_MAGIC)
+            zip_number(file.data + offset, 4) != ZIP_END64_MAGIC)
             return refuse_damaged_member("the 64-bit end-of-directory record is missing", err);
         at = file.data + offset;
-        *ret = (struct directory){number_at(at + 48, 8), number_at(at + 40, 8), number_at(at + 32, 8)};
+        *ret = (struct directory){zip_number(at + 48, 8), zip_number(at + 40, 8), zip_number(at + 32, 8)};
     }
     if (ret->offset > end || ret->size > end - ret->offset || ret->count > ret->size / ZIP_ENTRY_SIZE)
         return refuse_damaged_member("the directory is outside of the file", err);
@@ -92,19 +83,19 @@ static bool take_large_numbers(struct span extra, struct member *member)
     size_t at = 0;
 
     while (extra.size - at >= 4) {
-        size_t size = (size_t)number_at(extra.data + at + 2, 2);
+        size_t size = (size_t)zip_number(extra.data + at + 2, 2);
         size_t end = at + 4 + size;
 
         if (end > extra.size)
             return false;
-        if (number_at(extra.data + at, 2) == ZIP_EXTRA_64) {
+        if (zip_number(extra.data + at, 2) == ZIP_EXTRA_64) {
             at += 4;
             for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
                 if (*numbers[i] != ZIP_ELSEWHERE)
                     continue;
                 if (end - at < 8)
                     return false;
-                *numbers[i] = number_at(extra.data + at, 8);
+                *numbers[i] = zip_number(extra.data + at, 8);
                 at += 8;
             }
             return true;
@@ -127,21 +118,21 @@ static bool take_entry(const uint8_t **at, const uint8_t *end, struct member *re
     const uint8_t *entry = *at;
     size_t name, extra, comment;
 
-    if (end - entry < ZIP_ENTRY_SIZE || number_at(entry, 4) != ZIP_ENTRY_MAGIC)
+    if (end - entry < ZIP_ENTRY_SIZE || zip_number(entry, 4) != ZIP_ENTRY_MAGIC)
         return false;
-    name = (size_t)number_at(entry + 28, 2);
-    extra = (size_t)number_at(entry + 30, 2);
-    comment = (size_t)number_at(entry + 32, 2);
+    name = (size_t)zip_number(entry + 28, 2);
+    extra = (size_t)zip_number(entry + 30, 2);
+    comment = (size_t)zip_number(entry + 32, 2);
     if ((size_t)(end - entry) - ZIP_ENTRY_SIZE < name + extra + comment)
         return false;
     *ret = (struct member){
         .name = {(const char *)entry + ZIP_ENTRY_SIZE, name},
-        .flags = (unsigned)number_at(entry + 8, 2),
-        .method = (unsigned)number_at(entry + 10, 2),
-        .checksum = (uint32_t)number_at(entry + 16, 4),
-        .packed_size = number_at(entry + 20, 4),
-        .size = number_at(entry + 24, 4),
-        .header = number_at(entry + 42, 4),
+        .flags = (unsigned)zip_number(entry + 8, 2),
+        .method = (unsigned)zip_number(entry + 10, 2),
+        .checksum = (uint32_t)zip_number(entry + 16, 4),
+        .packed_size = zip_number(entry + 20, 4),
+        .size = zip_number(entry + 24, 4),
+        .header = zip_number(entry + 42, 4),
     };
     *at = entry + ZIP_ENTRY_SIZE + name + extra + comment;
     return take_large_numbers((struct span){entry + ZIP_ENTRY_SIZE + name, extra}, ret);
@@ -154,10 +145,10 @@ static bool locate_member(struct span file, struct member *member)
     uint64_t begin;
 
     if (member->header > file.size || file.size - member->header < ZIP_LOCAL_SIZE ||
-        number_at(file.data + member->header, 4) != ZIP_LOCAL_MAGIC)
+        zip_number(file.data + member->header, 4) != ZIP_LOCAL_MAGIC)
         return false;
-    begin = member->header + ZIP_LOCAL_SIZE + number_at(file.data + member->header + 26, 2) +
-            number_at(file.data + member->header + 28, 2);
+    begin = member->header + ZIP_LOCAL_SIZE + zip_number(file.data + member->header + 26, 2) +
+            zip_number(file.data + member->header + 28, 2);
     if (begin > file.size || member->packed_size > file.size - begin)
         return false;
     member->packed = (struct span){file.data + begin, (size_t)member->packed_size};

@@ -127,16 +127,6 @@ int npz_writer_add(struct npz_writer *writer, const char *name, const struct ten
     return rc;
 }
 
-/* The number of a local header's field. */
-static uint64_t read_field(const struct string_builder *header, size_t offset, unsigned size)
-{
-    uint64_t number = 0;
-
-    while (size-- > 0)
-        number = number << 8 | (uint8_t)header->data[offset + size];
-    return number;
-}
-
 /* Reads `size` bytes of the file that is being written into `ret`. */
 static int read_back(const struct file_writer *file, uint64_t offset, size_t size, struct string_builder *ret,
                      struct error *err)
@@ -166,14 +156,14 @@ static int write_entry(struct npz_writer *writer, uint64_t *offset, struct error
 
     if (rc < 0)
         return rc;
-    name = (size_t)read_field(&header, 26, 2);
-    extra = (size_t)read_field(&header, 28, 2);
+    name = (size_t)zip_number(header.data + 26, 2);
+    extra = (size_t)zip_number(header.data + 28, 2);
     rc = read_back(&writer->file, *offset, ZIP_LOCAL_SIZE + name + LARGE_SIZES, &header, err);
     if (rc < 0)
         return rc;
-    size = read_field(&header, ZIP_LOCAL_SIZE + name + 4, 8);
-    add_entry(&entry, (struct text){header.data + ZIP_LOCAL_SIZE, name}, *offset, (uint32_t)read_field(&header, 14, 4),
-              size);
+    size = zip_number(header.data + ZIP_LOCAL_SIZE + name + 4, 8);
+    add_entry(&entry, (struct text){header.data + ZIP_LOCAL_SIZE, name}, *offset,
+              (uint32_t)zip_number(header.data + 14, 4), size);
     *offset += ZIP_LOCAL_SIZE + name + extra + size;
     return file_writer_add(&writer->file, entry.data, entry.size, err);
 }

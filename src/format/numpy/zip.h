@@ -10,6 +10,9 @@
 #ifndef FORMAT_NUMPY_ZIP_H
 #define FORMAT_NUMPY_ZIP_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum {
     ZIP_LOCAL_MAGIC = 0x04034b50,
     ZIP_LOCAL_SIZE = 30, /* bytes, without variable-length parts */
@@ -31,6 +34,17 @@ enum {
     ZIP_STORED = 0,
     ZIP_DEFLATED = 8,
 };
+
+/* A little-endian number of `size` bytes. */
+static inline uint64_t zip_number(const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t number = 0;
+
+    while (size-- > 0)
+        number = number << 8 | at[size];
+    return number;
+}
 
 #define ZIP_ELSEWHERE 0xFFFFFFFFu /* a 32-bit field that is in ZIP_EXTRA_64, or in the 64-bit end */
 
