@@ -92,13 +92,13 @@ static size_t terms_of_product(const struct node *node, const struct shape *firs
     return 0;
 }
 
-static size_t terms_of_reduction(const struct node *node, const struct shape *input, const struct tensor *output)
+static size_t terms_of_reduction(const struct node *node, const struct shape *input, const struct shape *output)
 {
     static const char *const reductions[] = {"ReduceSum",       "ReduceMean", "ReduceL1",
                                              "ReduceSumSquare", "ReduceL2",   "GlobalAveragePool"};
 
-    if (is_among(node, reductions, ARRAY_LEN(reductions)) && tensor_elements(output) > 0)
-        return shape_elements(input) / tensor_elements(output);
+    if (is_among(node, reductions, ARRAY_LEN(reductions)) && shape_elements(output) > 0)
+        return shape_elements(input) / shape_elements(output);
     /* At the most: a window is not larger than the image. */
     if (text_equal_string(node->op_type, "AveragePool") && read_dimension(input, 0) * read_dimension(input, 1) > 0)
         return shape_elements(input) / (read_dimension(input, 0) * read_dimension(input, 1));
@@ -112,8 +112,17 @@ static bool has_negative_scale(const struct node *node)
            (node_attribute_float(node->message, "alpha", 1) < 0 || node_attribute_float(node->message, "beta", 1) < 0);
 }
 
-void kernel_bound_find(const struct node *node, const struct shape *inputs, size_t count, const struct tensor *output,
-                       struct kernel_bound *ret)
+bool kernel_orders_elements(const struct node *node)
+{
+    static const char *const ordering[] = {"ArgMax", "ArgMin",    "Clip", "GlobalMaxPool", "LeakyRelu",
+                                           "Max",    "MaxPool",   "Min",  "PRelu",         "ReduceMax",
+                                           "Relu",   "ReduceMin", "Sign"};
+
+    return is_among(node, ordering, ARRAY_LEN(ordering));
+}
+
+void kernel_bound_find(const struct node *node, const struct shape *inputs, size_t count, const struct shape *output,
+                       enum data_type type, struct kernel_bound *ret)
 {
     *ret = (struct kernel_bound){.why_not = "its operator has no bound"};
     if (count == 0 || has_negative_scale(node))
@@ -124,7 +133,7 @@ void kernel_bound_find(const struct node *node, const struct shape *inputs, size
     if (ret->terms == 0 && (text_equal_string(node->op_type, "Sum") || text_equal_string(node->op_type, "Mean")))
         ret->terms = count;
     ret->is_known = ret->terms > 0 || is_among(node, rounding_once, ARRAY_LEN(rounding_once));
-    if (ret->is_known && output->type == DATA_FLOAT64)
+    if (ret->is_known && type == DATA_FLOAT64)
         *ret = (struct kernel_bound){.why_not = "it computes in float64, as the exact evaluation does"};
 }
 
@@ -149,6 +158,16 @@ static struct type_limits limits_of(enum data_type type)
     }
 }
 
+/* Whether a value is one of the integer type: others are not, where a result overflows or is rounded, and then ONNX
+ * does not define which integer it becomes. */
+static bool is_of_integer_type(enum data_type type, double value)
+{
+    int bits = (int)data_type_bits(type) - (data_type_is_signed(type) ? 1 : 0);
+
+    return value == trunc(value) && value < ldexp(1, bits) &&
+           value >= (data_type_is_signed(type) ? -ldexp(1, bits) : 0);
+}
+
 /* The error of an element in units of its bound. NAN: it has none, because partial sums may be beyond the range of the
  * type. What infinities and NaN give does not depend on the order of a sum. */
 static double excess_of(double exact, double got, double bound, double sum, double largest)
@@ -167,9 +186,10 @@ static double excess_of(double exact, double got, double bound, double sum, doub
 }
 
 struct kernel_comparison kernel_bound_compare(const struct kernel_bound *bound, const struct tensor *exact,
-                                              const struct tensor *magnitudes, const struct tensor *got)
+                                              const struct tensor *magnitudes, enum data_type type,
+                                              const struct tensor *got)
 {
-    const struct type_limits limits = limits_of(got->type);
+    const struct type_limits limits = limits_of(type);
     const double *items = exact->data, *sums = magnitudes != NULL ? magnitudes->data : exact->data;
     double steps = ((double)bound->terms + 2) * limits.roundoff, gamma = steps / (1 - steps), scale = 0, worst = 0;
     struct kernel_comparison ret = {0};
@@ -189,6 +209,8 @@ struct kernel_comparison kernel_bound_compare(const struct kernel_bound *bound, 
                 scale = fmax(scale, fabs(value));
             excess = excess_of(value, run[i], gamma * sum + ((double)bound->terms + 1) * limits.lost,
                                bound->terms > 0 ? sum : 0, limits.largest);
+            if (data_type_is_integer(type) && !is_of_integer_type(type, value))
+                excess = NAN;
             bounded += isnan(excess) ? 0 : 1;
             if (!(excess > ret.excess))
                 continue;
@@ -197,7 +219,7 @@ struct kernel_comparison kernel_bound_compare(const struct kernel_bound *bound, 
             worst = fabs(run[i] - value);
         }
     }
-    if (bounded == 0 && tensor_elements(got) > 0)
+    if (bounded == 0)
         ret.excess = NAN;
     ret.error = worst / (scale > 0 ? scale : 1);
     return ret;

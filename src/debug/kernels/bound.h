@@ -25,9 +25,14 @@ struct kernel_bound {
     size_t terms;        /* of the longest sum; 0: rounds once */
 };
 
-/* `inputs` are the shapes of what the node reads, of rank 0 where one is omitted; `output` is its first output. */
-void kernel_bound_find(const struct node *node, const struct shape *inputs, size_t count, const struct tensor *output,
-                       struct kernel_bound *ret);
+/* `inputs` are the shapes of what the node reads, of rank 0 where one is omitted; `output` is the shape of its first
+ * output, `type` the type that the model declares for it. */
+void kernel_bound_find(const struct node *node, const struct shape *inputs, size_t count, const struct shape *output,
+                       enum data_type type, struct kernel_bound *ret);
+
+/* Whether the operator orders the elements that it reads: ONNX does not define the order of NaN, so that outputs for
+ * inputs with NaN have no bound. */
+bool kernel_orders_elements(const struct node *node);
 
 struct kernel_comparison {
     double excess;  /* the largest quotient of error and bound; INFINITY where one is not finite and should be */
@@ -35,9 +40,12 @@ struct kernel_comparison {
     size_t element; /* there */
 };
 
-/* Compares an output with the exact one; `magnitudes` is M, or NULL where the node rounds once. The excess is NAN where
- * nothing is bounded, because n u is not less than 1, or all partial sums may be beyond the range of the type. */
+/* Compares an output with the exact one. `magnitudes` is M, or NULL where the node rounds once; `type` is the type that
+ * the model declares, whatever that of `got` is. The excess is NAN where no element is bounded: because there is none,
+ * n u is not less than 1, all partial sums may be beyond the range of the type, or no exact element is a number of the
+ * integer type. */
 struct kernel_comparison kernel_bound_compare(const struct kernel_bound *bound, const struct tensor *exact,
-                                              const struct tensor *magnitudes, const struct tensor *got);
+                                              const struct tensor *magnitudes, enum data_type type,
+                                              const struct tensor *got);
 
 #endif

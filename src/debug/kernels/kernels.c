@@ -13,6 +13,8 @@
 #include "onnx/edit/model.h"
 #include "onnx/model/graph_view.h"
 #include "onnx/write/model.h"
+#include "tensor/statistics/range.h"
+#include "tensor/values/elements.h"
 
 /* A node as a model of its own, and what came out of it. */
 struct lone_kernel {
@@ -97,6 +99,17 @@ static int run_kernel(struct kernel_study *study, struct lone_kernel *kernel, st
     return rc;
 }
 
+static int refuse_missing_output(const struct lone_kernel *kernel, struct error *err)
+{
+    for (size_t i = 0; i < kernel->model->outputs.count; i++) {
+        struct text name = kernel->model->values.items[kernel->model->outputs.items[i]].name;
+
+        if (tensor_list_find(&kernel->got, name) == NULL)
+            return error_set(err, ERR_BACKEND, "the runner did not return output '" TEXT_FORMAT "'", TEXT_ARGS(name));
+    }
+    return 0;
+}
+
 /* The shapes of what the only node reads, malloc'd. */
 static struct shape *list_shapes(const struct lone_kernel *kernel, const struct node *node)
 {
@@ -118,15 +131,44 @@ static struct shape *list_shapes(const struct lone_kernel *kernel, const struct 
     return ret;
 }
 
+/* The type that the model declares for an output, or that of `got` where it declares none. */
+static enum data_type find_output_type(const struct lone_kernel *kernel, size_t output, const struct tensor *got)
+{
+    const struct graph_view view = graph_view_of(kernel->model);
+    struct value_type type;
+
+    graph_view_describe(&view, kernel->model->outputs.items[output], &type);
+    return type.element != DATA_UNDEFINED ? type.element : got->type;
+}
+
+static bool has_nan(const struct tensor_list *feed)
+{
+    struct value_range range;
+
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct tensor *tensor = &feed->items[i].tensor;
+
+        if (!data_type_is_float(tensor->type) || elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
+            continue;
+        range_compute(tensor, &range);
+        if (range.nans > 0)
+            return true;
+    }
+    return false;
+}
+
 /* The exact outputs, and their magnitudes where it is a sum. */
 static int evaluate_kernel(struct lone_kernel *kernel, struct kernel_bound *ret, struct error *err)
 {
     const struct node *node = &kernel->model->nodes.items[0];
     struct exact_options options = {.type = DATA_FLOAT64};
     struct shape *shapes SCOPED_FREE = list_shapes(kernel, node);
+    const struct tensor *first = &kernel->got.items[0].tensor;
     int rc;
 
-    kernel_bound_find(node, shapes, node->inputs.count, &kernel->got.items[0].tensor, ret);
+    kernel_bound_find(node, shapes, node->inputs.count, &first->shape, find_output_type(kernel, 0, first), ret);
+    if (ret->is_known && kernel_orders_elements(node) && has_nan(&kernel->feed))
+        *ret = (struct kernel_bound){.why_not = "it orders NaN, which ONNX does not define"};
     if (!ret->is_known)
         return 0;
     rc = exact_evaluate(kernel->model, &kernel->feed, &options, &kernel->exact, err);
@@ -146,14 +188,13 @@ static void compare_kernel(struct kernel_study *study, const struct lone_kernel 
         const struct named_tensor *exact = &kernel->exact.items[i];
         const struct named_tensor *got = tensor_list_find(&kernel->got, text_of(exact->name));
         const struct tensor *sums = kernel->magnitudes.count > i ? &kernel->magnitudes.items[i].tensor : NULL;
-        struct kernel_comparison found;
+        struct kernel_comparison found =
+            kernel_bound_compare(bound, &exact->tensor, sums, find_output_type(kernel, i, &got->tensor), &got->tensor);
 
-        if (got == NULL)
-            continue;
-        found = kernel_bound_compare(bound, &exact->tensor, sums, &got->tensor);
         if (isnan(found.excess)) {
             ret->outcome = KERNEL_NOT_TESTED;
-            ret->why = "its sums are too long, or too large, for its type to have a bound";
+            ret->why = "no element of an output has a bound: it is empty, its sums are too long or too large for its "
+                       "type, or its integers overflow or are rounded";
             return;
         }
         if (ret->output != NULL && found.excess <= ret->excess)
@@ -184,6 +225,8 @@ static int test_node(struct kernel_study *study, struct candidate_maker *maker, 
         return 0;
     }
     rc = run_kernel(study, &kernel, err);
+    if (rc == 0)
+        rc = refuse_missing_output(&kernel, err);
     if (rc < 0) {
         finding->outcome = KERNEL_IS_REFUSED;
         goto done;

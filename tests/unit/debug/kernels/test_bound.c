@@ -11,10 +11,9 @@ static struct kernel_bound bound_of(const char *op_type, enum data_type type)
 {
     const struct node node = {.op_type = text_of(op_type)};
     const struct shape inputs[] = {matrix, square};
-    const struct tensor output = {.type = type, .shape = matrix};
     struct kernel_bound ret;
 
-    kernel_bound_find(&node, inputs, 2, &output, &ret);
+    kernel_bound_find(&node, inputs, 2, &matrix, type, &ret);
     return ret;
 }
 
@@ -41,7 +40,7 @@ static double excess_of(size_t terms, double exact, double sum, float got)
     tensor_borrow(DATA_FLOAT64, &one, &exact, sizeof(exact), &tensors[0]);
     tensor_borrow(DATA_FLOAT64, &one, &sum, sizeof(sum), &tensors[1]);
     tensor_borrow(DATA_FLOAT32, &one, &got, sizeof(got), &tensors[2]);
-    return kernel_bound_compare(&bound, &tensors[0], terms > 0 ? &tensors[1] : NULL, &tensors[2]).excess;
+    return kernel_bound_compare(&bound, &tensors[0], terms > 0 ? &tensors[1] : NULL, DATA_FLOAT32, &tensors[2]).excess;
 }
 
 static void an_error_of_rounding_is_within_the_bound(void **state)
@@ -78,6 +77,53 @@ static void nothing_bounds_sums_that_are_too_long_or_too_large(void **state)
     assert_true(isnan(excess_of(2, 1, 1e40, 2)));
 }
 
+/* The excess of an element of a declared type, which the runner returned as float32. */
+static double excess_in(enum data_type type, double exact, float got)
+{
+    const struct kernel_bound bound = {.is_known = true};
+    const struct shape one = {1, {1}};
+    struct tensor tensors[2];
+
+    tensor_borrow(DATA_FLOAT64, &one, &exact, sizeof(exact), &tensors[0]);
+    tensor_borrow(DATA_FLOAT32, &one, &got, sizeof(got), &tensors[1]);
+    return kernel_bound_compare(&bound, &tensors[0], NULL, type, &tensors[1]).excess;
+}
+
+static void the_bound_is_that_of_the_declared_type(void **state)
+{
+    (void)state;
+    assert_true(excess_in(DATA_FLOAT32, 1, 1.0005F) > 1);
+    assert_true(excess_in(DATA_FLOAT16, 1, 1.0005F) <= 1);
+    assert_true(excess_in(DATA_FLOAT16, 1, 1.005F) > 1);
+    assert_true(excess_in(DATA_BFLOAT16, 1, 1.005F) <= 1);
+    assert_true(excess_in(DATA_FLOAT16, 1e5, INFINITY) == 0);
+    assert_true(isinf(excess_in(DATA_BFLOAT16, 1e5, INFINITY)));
+}
+
+static void integers_that_overflow_or_are_rounded_have_no_bound(void **state)
+{
+    (void)state;
+    assert_true(excess_in(DATA_INT8, -128, -128) == 0);
+    assert_true(isinf(excess_in(DATA_INT8, 127, 126)));
+    assert_true(isnan(excess_in(DATA_INT8, 128, -128)));
+    assert_true(isnan(excess_in(DATA_UINT8, -1, 255)));
+    assert_true(isnan(excess_in(DATA_INT32, 2.5, 2)));
+    assert_true(isnan(excess_in(DATA_INT32, (double)NAN, 0)));
+    assert_true(isinf(excess_in(DATA_BOOL, 1, 0)));
+}
+
+static void an_empty_output_has_no_bound(void **state)
+{
+    const struct kernel_bound bound = {.is_known = true};
+    const struct shape empty = {1, {0}};
+    struct tensor exact, got;
+
+    (void)state;
+    tensor_borrow(DATA_FLOAT64, &empty, "", 0, &exact);
+    tensor_borrow(DATA_FLOAT32, &empty, "", 0, &got);
+    assert_true(isnan(kernel_bound_compare(&bound, &exact, NULL, DATA_FLOAT32, &got).excess));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +131,9 @@ int main(void)
         cmocka_unit_test(an_error_of_rounding_is_within_the_bound),
         cmocka_unit_test(infinities_are_those_of_the_exact_value),
         cmocka_unit_test(nothing_bounds_sums_that_are_too_long_or_too_large),
+        cmocka_unit_test(the_bound_is_that_of_the_declared_type),
+        cmocka_unit_test(integers_that_overflow_or_are_rounded_have_no_bound),
+        cmocka_unit_test(an_empty_output_has_no_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
