@@ -280,4 +280,7 @@ print(next(seed for seed in range(999) if largest[seed] < 0.68 and largest[seed 
     logged "with other input data \\(--seed $((seed + 1))\\) it fails, and fails with the repaired model, too"
     not_logged "^\\[I\\]     Fix: "
     [ "$(json_value 'it["outcome"]')" = not-decided ]
+    # with one possible value the next seed gives the same data
+    quantization clipping.onnx --atol 0.02 --val-range [0.9,0.9]
+    logged "Not tested: the same with other input data \\(--seed 2\\): the generated data do not depend on the seed"
 }

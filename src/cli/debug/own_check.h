@@ -19,6 +19,7 @@ struct own_check {
     struct word_list words; /* "polygraphy", "run", the candidate and the options of its runner; later the whole check
                              * */
     const char *inputs;     /* its input data, in the folder; NULL: the user's */
+    double timeout;         /* of each run of the check, in seconds; 0: none */
     struct session_lock lock;
     bool has_begun;
 };
@@ -67,10 +68,10 @@ bool other_data_contradicts(const struct other_data *other);
 /* Adds a line with the result. `fix` names what the passing candidate lacks: "X disabled". */
 void other_data_add_line(const struct other_data *other, const char *fix, struct result *ret);
 
-/* A command of a repetition: words that begin with "polygraphy run MODEL", and its environment. */
+/* A command of a repetition. */
 struct other_run {
-    struct words words;
-    const char *const *environment; /* NULL-terminated; may be NULL */
+    struct words words;   /* begin with "polygraphy run MODEL" */
+    const char *variable; /* "NAME=value" in its environment; may be NULL */
 };
 
 struct other_runs {

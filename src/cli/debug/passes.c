@@ -380,8 +380,8 @@ static int repeat_with_other_data(struct passes_command *command, struct words o
 {
     struct arena *arena = command->subject.arena;
     const char *list = arena_printf(arena, "%s/off.txt", command->values->folder);
-    const char *const all_off[] = {arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list_path(command)), NULL};
-    const char *const only_off[] = {arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
+    const char *all_off = arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list_path(command));
+    const char *only_off = arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list);
     struct word_list reference SCOPED_ITEMS = {0}, candidate SCOPED_ITEMS = {0};
     struct other_runs runs;
     int rc;
@@ -394,9 +394,9 @@ static int repeat_with_other_data(struct passes_command *command, struct words o
     add_run(command, true, &reference);
     add_run(command, false, &candidate);
     runs = (struct other_runs){
-        .reference = {.words = {reference.items, reference.count}, .environment = all_off},
+        .reference = {.words = {reference.items, reference.count}, .variable = all_off},
         .failing = {.words = {candidate.items, candidate.count}},
-        .passing = {.words = {candidate.items, candidate.count}, .environment = only_off},
+        .passing = {.words = {candidate.items, candidate.count}, .variable = only_off},
     };
     return own_check_repeat(&command->check, command->values->file.data.seed, &runs, ret, err);
 }
