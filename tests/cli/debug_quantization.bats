@@ -249,13 +249,16 @@ onnx.save(model, "zero.onnx")' "$model"
     not_logged "Not tested: whether that scale"
 }
 
-@test "a bias that ONNX Runtime re-quantizes is what differs from the simulation" {
+@test "a float bias or weight that ONNX Runtime quantizes is what differs from the simulation" {
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/quantize_models.py" float-weight weight.onnx
+    quantization weight.onnx
+    logged "Output 'y': ONNX Runtime quantizes a layer's float weight or bias: .* Fix: .*, a quantizer of the weight"
     /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/quantize_models.py" bias bias.onnx
     quantization bias.onnx --json result.json
-    logged "Output 'y': ONNX Runtime re-quantizes the bias of a layer: .* Fix: --onnxrt-disable-optimizers WeightBiasQuantization"
+    logged "Output 'y': ONNX Runtime quantizes a layer's float weight or bias: .* Fix: --onnxrt-disable-optimizers WeightBiasQuantization"
     [ "$(json_value 'it["outputs"][0]["bias_kept"] > 100')" = True ]
     quantization bias.onnx --onnxrt-disable-optimizers WeightBiasQuantization
-    not_logged "re-quantizes the bias"
+    not_logged "float weight or bias"
     not_logged "kernels differ from simulated"
 }
 

@@ -12,6 +12,7 @@ thrice FLOAT QUANTIZED      three products with one constant, which the second o
                             behind these
 repaired MODEL              ends with status 1 where the second product has that scale, or the last one has a single scale
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
+float-weight RESULT         a convolution without a bias whose float weight has an outlier
 bias RESULT                 a convolution with a float bias that does not fit 32-bit integers in units of its scales
 transposed RESULT           a product with a transposed matrix and a sum, which two optimizers together make one Gemm
 clipping RESULT             a quantizer that clips at 0.7, and one with wide steps behind it
@@ -239,6 +240,14 @@ def pair(source, scale, result):
             helper.make_node("DequantizeLinear", [f"{result}_q", scale, "zero"], [result], f"dequantize_{source}")]
 
 
+def float_weight(result):
+    weight = numpy.random.default_rng(2).normal(size=(4, 3, 3, 3)).astype(numpy.float32) / 2
+    weight[0, 0, 0, 0] = 20
+    constants = {"in": numpy.float32(0.02), "zero": numpy.int8(0), "out": numpy.float32(0.16), "w": weight}
+    nodes = [*pair("x", "in", "x_d"), helper.make_node("Conv", ["x_d", "w"], ["h"], "conv"), *pair("h", "out", "y")]
+    save_quantized("float_weight", nodes, [1, 3, 8, 8], [1, 4, 6, 6], constants, result)
+
+
 def bias(result):
     generator = numpy.random.default_rng(2)
     constants = {"in": numpy.float32(0.02), "zero": numpy.int8(0), "out": numpy.float32(0.05),
@@ -390,6 +399,7 @@ def types(float_path, quantized_path):
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
-                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "bias": bias, "scores": scores,
+                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "bias": bias,
+                "float-weight": float_weight, "scores": scores,
                 "clipping": clipping, "transposed": transposed, "saturating": saturating, "outlier": outlier}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -18,7 +18,8 @@
 #include "debug/session/progress.h"
 #include "debug/quantization/switched_model.h"
 
-/* ONNX Runtime's optimizer that quantizes float biases. Source: its log, as in backend/onnxrt/optimizers.c. */
+/* ONNX Runtime's optimizer that quantizes float weights and biases. Source: its log, as in backend/onnxrt/optimizers.c.
+ */
 #define QUANTIZATION_BIAS_OPTIMIZER "WeightBiasQuantization"
 
 struct quantization_study {
@@ -54,7 +55,7 @@ void study_runs_end(struct study_runs *runs);
  * each sample, on disk until study_runs_end(); free them with study_outputs_free(). */
 int study_runs_record(struct study_runs *runs, const struct backend_model *model, bool in_float,
                       struct tensor_list **ret, struct error *err);
-/* The same for the unmodified model, with the runtime's optimizer that quantizes biases disabled. ERR_UNSUPPORTED if
+/* The same for the unmodified model, with QUANTIZATION_BIAS_OPTIMIZER disabled. ERR_UNSUPPORTED if
  * the user's settings already disable optimizers. */
 int study_runs_record_biases(struct study_runs *runs, struct tensor_list **ret, struct error *err);
 void study_outputs_free(struct tensor_list *outputs, size_t samples); /* NULL is fine */

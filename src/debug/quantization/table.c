@@ -344,9 +344,10 @@ static int add_bias_sample(struct table_measuring *measuring, size_t sample, con
     return rc;
 }
 
-/* Measures whether the runtime's kernels agree with the simulation if biases stay as they are in the model. ONNX
- * Runtime stores a float bias as 32-bit integers in units of the input's scale times the weight's, where it may not
- * fit. Without that result the cause stays unknown. */
+/* Measures whether the runtime's kernels agree with the simulation if float weights and biases of layers stay as they
+ * are in the model. ONNX Runtime stores such a weight as 8-bit integers with one scale, and a bias as 32-bit integers
+ * in units of the input's scale times the weight's, where it may not fit. Without that result the cause stays unknown.
+ */
 static int measure_biases(struct table_measuring *measuring, struct error *err)
 {
     struct noise *sums SCOPED_FREE = new_sums(measuring->table->output_count);

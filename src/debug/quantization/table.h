@@ -32,7 +32,7 @@ struct quantization_output {
     double as_run;             /* the runtime's own run against the reference; NAN: does not run */
     double simulation;         /* the runtime's own run against the simulation with all enabled */
     double all_off;            /* all disabled against the float model; NAN: none */
-    double bias_kept;          /* `simulation` without the runtime's optimizer of biases, if `simulation` is far */
+    double bias_kept;          /* `simulation` without QUANTIZATION_BIAS_OPTIMIZER, if `simulation` is far */
     double again;              /* all disabled, against a repetition: INFINITY if reproducible */
     size_t compared, left_out; /* elements of the reference that are finite, and that are not */
 };

@@ -144,10 +144,10 @@ static void note_output(const struct quantization_report *result, const struct q
     } else if (quantization_is_far(output->simulation, output->quantized) && !isnan(output->bias_kept) &&
                !quantization_is_far(output->bias_kept, output->quantized)) {
         result_add_line(ret, RESULT_CAUTION,
-                        "Output '%s': ONNX Runtime re-quantizes the bias of a layer: its kernels differ from simulated "
-                        "quantization (%s between both), and do not with " QUANTIZATION_BIAS_OPTIMIZER
+                        "Output '%s': ONNX Runtime quantizes a layer's float weight or bias: its kernels differ from "
+                        "simulated quantization (%s between both), and do not with " QUANTIZATION_BIAS_OPTIMIZER
                         " disabled. Fix: --onnxrt-disable-optimizers " QUANTIZATION_BIAS_OPTIMIZER
-                        ", or larger scales of the layer's input and weight",
+                        ", a quantizer of the weight, or for a bias larger scales of the layer's input and weight",
                         output->name, text.data);
     } else if (quantization_is_far(output->simulation, output->quantized)) {
         result_add_line(
