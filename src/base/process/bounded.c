@@ -31,12 +31,11 @@
 #include "base/memory.h"
 #include "base/process/family.h"
 #include "base/process/guard.h"
+#include "base/process/socket.h"
 #include "base/system.h"
 
 /* The copy closes descriptors below this number: other processes may wait for the end of a pipe. */
 #define MOST_DESCRIPTORS 1024
-
-#define MOST_AT_ONCE ((size_t)1 << 30) /* some systems refuse more than 2 GiB */
 
 #define BYTES_ALIGNMENT 64
 
@@ -85,22 +84,6 @@ static char *allocate_bytes(uint64_t size)
     if (ret != NULL)
         ret[size] = '\0'; /* limits string functions that read a text of it */
     return ret;
-}
-
-/* False if the other side has exited. */
-static bool write_to_socket(int socket, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t count = send(socket, data, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, MSG_NOSIGNAL);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        data += count;
-        size -= (size_t)count;
-    }
-    return true;
 }
 
 static uint64_t size_of_parts(const struct text *parts, size_t count)
@@ -194,7 +177,7 @@ static void take_files(struct received_files *from, bool has_own, struct bounded
 static bool write_to_file(int file, const char *data, size_t size)
 {
     while (size > 0) {
-        ssize_t count = write(file, data, size < MOST_AT_ONCE ? size : MOST_AT_ONCE);
+        ssize_t count = write(file, data, size < SOCKET_MOST_AT_ONCE ? size : SOCKET_MOST_AT_ONCE);
 
         if (count < 0 && errno == EINTR)
             continue;
@@ -274,26 +257,11 @@ static bool send_parts(int socket, struct header header, const struct text *part
     if (file >= 0)
         close(file);
     for (size_t i = 0; sent && file < 0 && i < count; i++)
-        sent = write_to_socket(socket, parts[i].data, parts[i].size);
+        sent = socket_send_all(socket, parts[i].data, parts[i].size);
     return sent;
 }
 
 /* ---- The copy ---- */
-
-static bool read_from_socket(int socket, void *data, size_t size)
-{
-    for (char *to = data; size > 0;) {
-        ssize_t count = recv(socket, to, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, 0);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        to += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
 
 /* Bytes that count against RLIMIT_DATA: private writable memory, including that inherited at the fork. */
 static uint64_t memory_in_use(void)
@@ -364,12 +332,12 @@ static bool read_question(int socket, uint64_t before, struct bounded_bytes *ret
     do
         count = receive_header(socket, (char *)&header, sizeof(header), &files);
     while (count < 0 && errno == EINTR);
-    if (count <= 0 || !read_from_socket(socket, (char *)&header + count, sizeof(header) - (size_t)count))
+    if (count <= 0 || !socket_receive_all(socket, (char *)&header + count, sizeof(header) - (size_t)count))
         return false;
     bound_process_memory(before, header.memory);
     if (header.in_file == 0) {
         *ret = (struct bounded_bytes){.data = allocate_bytes(header.size), .size = header.size};
-        complete = ret->data != NULL && read_from_socket(socket, ret->data, header.size);
+        complete = ret->data != NULL && socket_receive_all(socket, ret->data, header.size);
     } else {
         complete = files.count > 0 && map_file(files.items[0], header.size, ret);
     }
@@ -560,8 +528,9 @@ static int await_bytes(struct bounded_process *process, const struct patience *p
             return explain_time(process, patience->bounds, err);
         if (events[0].revents == 0)
             continue;
-        count = ret_files != NULL ? receive_header(process->socket, to.data, to.size, ret_files)
-                                  : recv(process->socket, to.data, to.size < MOST_AT_ONCE ? to.size : MOST_AT_ONCE, 0);
+        count = ret_files != NULL
+                    ? receive_header(process->socket, to.data, to.size, ret_files)
+                    : recv(process->socket, to.data, to.size < SOCKET_MOST_AT_ONCE ? to.size : SOCKET_MOST_AT_ONCE, 0);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)

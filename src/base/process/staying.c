@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/process/family.h"
+#include "base/process/socket.h"
 #include "base/process/staying_host.h"
 
 #define SOCKET_NAME "host" /* in the folder of the host */
@@ -236,7 +237,7 @@ static char *receive_text(int socket, uint64_t size)
 {
     char *ret = size <= PTRDIFF_MAX - 1 ? malloc((size_t)size + 1) : NULL;
 
-    if (ret == NULL || !staying_receive(socket, ret, (size_t)size)) {
+    if (ret == NULL || !socket_receive_all(socket, ret, (size_t)size)) {
         free(ret);
         return NULL;
     }
@@ -252,7 +253,7 @@ static int receive_reply(int socket, struct staying_answer *ret, struct error *e
 
     if (rc < 0)
         return rc;
-    if (!staying_receive(socket, &reply, sizeof(reply)))
+    if (!socket_receive_all(socket, &reply, sizeof(reply)))
         return refuse_lost_host(err);
     answer.end = (enum staying_end)reply.end;
     answer.is_new = reply.is_new != 0;
@@ -276,7 +277,7 @@ static int ask_host(int socket, enum staying_question_kind kind, double timeout,
 {
     const struct staying_question question = {.size = bytes.size, .timeout = timeout, .kind = kind};
 
-    if (!staying_send(socket, &question, sizeof(question)) || !staying_send(socket, bytes.data, bytes.size))
+    if (!socket_send_all(socket, &question, sizeof(question)) || !socket_send_all(socket, bytes.data, bytes.size))
         return refuse_lost_host(err);
     return receive_reply(socket, ret, err);
 }
@@ -349,7 +350,7 @@ void staying_close(struct staying_process *process, bool is_reliable)
     if (process == NULL)
         return;
     if (!is_reliable)
-        staying_send(process->socket, &question, sizeof(question));
+        socket_send_all(process->socket, &question, sizeof(question));
     close(process->socket);
     free(process);
 }

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/process/family.h"
 #include "base/process/process.h"
+#include "base/process/socket.h"
 #include "base/system.h"
 
 /* Seconds that a process has to end after the end of its requests, and after SIGTERM. */
@@ -144,8 +145,8 @@ static void send_reply(int socket, const struct staying_reply *head, struct text
     reply.line_size = line.size;
     reply.output_size = output.size;
     /* Who has gone is seen at its socket. */
-    if (staying_send(socket, &reply, sizeof(reply)) && staying_send(socket, line.data, line.size))
-        staying_send(socket, output.data, output.size);
+    if (socket_send_all(socket, &reply, sizeof(reply)) && socket_send_all(socket, line.data, line.size))
+        socket_send_all(socket, output.data, output.size);
 }
 
 /* Tells who waits for it how the question ended. */
@@ -482,10 +483,10 @@ static bool serve_client(struct host *host, struct client *client)
     bool is_served = false;
     char *bytes;
 
-    if (!staying_receive(client->socket, &question, sizeof(question)) || question.size > MOST_QUESTION)
+    if (!socket_receive_all(client->socket, &question, sizeof(question)) || question.size > MOST_QUESTION)
         return false;
     bytes = memory_alloc_zero(question.size + 2, 1); /* so that it ends like a question to open a process */
-    if (!staying_receive(client->socket, bytes, question.size))
+    if (!socket_receive_all(client->socket, bytes, question.size))
         goto done;
     if (question.kind == STAYING_OPEN && client->resident == NULL) {
         open_resident(host, client, (struct text){bytes, question.size}, question.timeout);

@@ -6,7 +6,6 @@
 #ifndef BASE_PROCESS_STAYING_MESSAGE_H
 #define BASE_PROCESS_STAYING_MESSAGE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,9 +35,5 @@ struct staying_reply {
     uint64_t end; /* enum staying_end */
     int32_t process_end, code, process, is_new;
 };
-
-/* Reads or writes all of it. False when the other side has gone. */
-bool staying_receive(int socket, void *ret, size_t size);
-bool staying_send(int socket, const void *data, size_t size);
 
 #endif
