@@ -180,6 +180,7 @@ void staying_host_stop(struct staying_host *host)
     while (waitpid(host->copy, NULL, 0) < 0 && errno == EINTR) {
     }
     family_forget(host->copy);
+    file_remove_tree(host->folder, NULL); /* the host has removed it, unless it was killed */
     free(host->folder);
     free(host);
 }

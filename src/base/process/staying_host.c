@@ -295,6 +295,9 @@ static void look_at_clocks(const struct host *host)
 
         if (!resident->is_asked || stopwatch_now() < resident->deadline)
             continue;
+        read_answers(resident); /* it may have come while this process waited for the end of another one */
+        if (!resident->is_asked)
+            continue;
         end_resident(host, resident, true);
         answer_question(resident, STAYING_ENDED, TEXT(""), false);
     }
@@ -346,6 +349,7 @@ static int spawn_resident(struct resident *resident, const char *command, const 
         .folder = here != NULL && strcmp(here, folder) == 0 ? NULL : folder,
         .without_input = true,
     };
+    char **const own_variables = environ;
     int output[2], rc;
 
     if (pipe(output) != 0)
@@ -356,6 +360,7 @@ static int spawn_resident(struct resident *resident, const char *command, const 
     resident->output = output[0];
     environ = (char **)variables->items;
     rc = process_spawn(&request, output[1], output[1], &resident->leader, err);
+    environ = own_variables;
     close(output[1]);
     return rc;
 }

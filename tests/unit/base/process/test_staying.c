@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/file.h"
+#include "base/memory.h"
 #include "base/process/guard.h"
 #include "base/process/staying.h"
 #include "base/text/string_builder.h"
@@ -197,12 +199,33 @@ static void a_host_serves_descendants_too(void **state)
     assert_null(getenv(STAYING_HOST_VARIABLE));
 }
 
+/* Whatever ends the host, its folder is removed. */
+static void a_host_that_was_killed_leaves_no_files(void **state)
+{
+    struct staying_host *host = start();
+    char *folder SCOPED_FREE = file_folder(getenv(STAYING_HOST_VARIABLE));
+    struct staying_process *process = NULL, *none = NULL;
+    struct staying_answer answer;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(staying_open("echo $PPID >@A; read -r word <@R", 0, &process, &answer, NULL), 0);
+    kill((pid_t)strtol(answer.line, NULL, 10), SIGKILL);
+    staying_answer_release(&answer);
+    assert_int_equal(staying_ask(process, "request", 0, &answer, &err), ERR_IO);
+    staying_close(process, false);
+    assert_int_equal(staying_open(ECHO, 0, &none, &answer, &err), ERR_IO);
+    assert_true(file_exists(folder));
+    stop(host);
+    assert_false(file_exists(folder));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_is_left_to_the_next), cmocka_unit_test(other_variables_take_another_process),
         cmocka_unit_test(the_end_of_a_process_is_told),  cmocka_unit_test(a_start_that_fails_is_told),
-        cmocka_unit_test(a_host_serves_descendants_too),
+        cmocka_unit_test(a_host_serves_descendants_too), cmocka_unit_test(a_host_that_was_killed_leaves_no_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
