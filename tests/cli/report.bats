@@ -21,6 +21,20 @@ onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]),
 END
 }
 
+# A model of which two nodes compute a constant: 'cast', then 'turn'.
+make_constants()
+{
+    /usr/bin/python3 - "$1" <<'END'
+import sys, numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+nodes = [helper.make_node("Cast", ["w"], ["c"], "cast", to=TensorProto.FLOAT), helper.make_node("Transpose", ["c"], ["t"], "turn"),
+         helper.make_node("MatMul", ["x", "t"], ["y"], "product")]
+values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 2]) for n in ("x", "y")]
+graph = helper.make_graph(nodes, "constants", values[:1], values[1:], [numpy_helper.from_array(numpy.eye(2), "w")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), sys.argv[1])
+END
+}
+
 needs_browser()
 {
     command -v chromium >/dev/null && command -v chromedriver >/dev/null || skip "there is no Chromium with its driver"
@@ -59,9 +73,11 @@ needs_browser()
     polygraphy inspect model plain.onnx --report inspect.html
     "$POLYGRAPHY_TEST_PROGRAMS/report_sample" plain.onnx b all.html all.json
     "$POLYGRAPHY_TEST_PROGRAMS/report_sample" hostile.onnx "b$hostile" hostile.html hostile.json
+    make_constants constants.onnx
+    "$POLYGRAPHY_TEST_PROGRAMS/report_sample" constants.onnx cast constants.html constants.json
     polygraphy run hostile.onnx --onnxrt --trt --fp16 --onnx-outputs mark all --report results.html || [ $? -eq 1 ]
     run /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/report_browser.py" \
-        inspect=inspect.html results=results.html all=all.html hostile=hostile.html
+        inspect=inspect.html results=results.html all=all.html hostile=hostile.html constants=constants.html
     echo "$output"
     [ "$status" -eq 0 ]
 }

@@ -100,6 +100,16 @@ def check_node(page, name):
             assert str(abs(result["first_bad"]["reference"]))[:6] in told, "its value is missing"
 
 
+def check_lines(page):
+    """Each line ends at a box."""
+    astray = page.driver.execute_script("""
+        const boxes = [...document.querySelectorAll(".frame .node, .frame .end")].map((box) => box.getBBox());
+        return [...document.querySelectorAll(".frame .line")].map((line) => line.getPointAtLength(line.getTotalLength()))
+            .filter(({ x, y }) => !boxes.some((box) => x >= box.x && x <= box.x + box.width && y >= box.y - 1 && y <= box.y + box.height))
+            .length""")
+    assert astray == 0, f"{astray} lines end at no box"
+
+
 def check_graph(page):
     """A click shows what is known of a node, and arrow keys go on."""
     names = names_of(page, ".node:not(.folded)")
@@ -114,6 +124,7 @@ def check_graph(page):
             box.x < frame.x || box.y < frame.y || box.x + box.width > frame.x + frame.width || box.y + box.height > frame.y + frame.height)
             .length""")
     assert beyond == 0, f"{beyond} lines leave the picture"
+    check_lines(page)
     for i in (0, len(names) // 2):
         page.click(drawn[i].find_element(By.CSS_SELECTOR, "rect"))
         check_node(page, names[i])
@@ -222,6 +233,7 @@ def check_model(page):
 KINDS = {
     "model": [check_model],
     "hostile-model": [],
+    "constants": [check_lines],
     "inspect": [check_verdict, check_graph, check_tables],
     "results": [check_verdict, check_graph],
     "all": [check_verdict, check_graph, check_curves, check_search, check_tables],

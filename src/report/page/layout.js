@@ -129,7 +129,7 @@ function layOut(network, root) {
     const graph = new dagre.graphlib.Graph({ compound: true });
     const connect = (tensor, to) => {
         const from = maker.get(tensor);
-        if (from !== undefined && from !== to)
+        if (from !== undefined && to !== undefined && from !== to) // undefined: not drawn
             graph.setEdge(String(from), String(to), {});
     };
     graph.setGraph({ rankdir: "TB", nodesep: 18, ranksep: 30 });
