@@ -250,7 +250,8 @@ static void add_cause(const struct quantization_session *session, struct result 
 
     add_quantizer_names(session, &result->chosen, &names);
     if (other_data_contradicts(&session->other))
-        result_set_verdict(ret, REPORT_UNKNOWN, "Not reproducible: disabling %s is enough for some input data only",
+        result_set_verdict(ret, REPORT_UNKNOWN,
+                           "Not reproducible: the repaired model, which changes %s, passes with some input data only",
                            names.data);
     else if (!quantization_session_is_in_doubt(session))
         result_set_verdict(ret, REPORT_CAUSE, "Cause: %s: %zu of %zu quantizers", names.data, count,
