@@ -1,6 +1,11 @@
 /* backend/onnxrt/settings.c: see settings.h. */
 #include "backend/onnxrt/settings.h"
 
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/text.h"
+
 const struct onnxrt_settings *onnxrt_settings_of(const struct backend_request *request)
 {
     static const struct onnxrt_settings defaults;
@@ -15,4 +20,35 @@ struct onnxrt_settings onnxrt_settings_unoptimized(const struct backend_request 
     ret.execution = (struct onnxrt_execution){0};
     ret.optimization_level = 0;
     return ret;
+}
+
+struct onnxrt_entry *onnxrt_settings_add(struct onnxrt_settings *settings, struct onnxrt_entry more)
+{
+    const struct onnxrt_entries given = settings->execution.session_config;
+    struct onnxrt_entry *items = memory_alloc_zero(given.count + 1, sizeof(*items));
+    size_t count = 0;
+    bool is_set = false;
+
+    for (; count < given.count; count++) {
+        items[count] = given.items[count];
+        is_set |= strcmp(given.items[count].key, more.key) == 0;
+    }
+    if (!is_set)
+        items[count++] = more;
+    settings->execution.session_config = (struct onnxrt_entries){items, count};
+    return items;
+}
+
+struct onnxrt_entry *onnxrt_settings_refuse_fallback(struct onnxrt_settings *settings)
+{
+    static const struct onnxrt_entry entry = {.key = "session.disable_cpu_ep_fallback", .value = "1"};
+    const char *const *providers = settings->execution.providers;
+
+    if (providers == NULL || providers[0] == NULL)
+        return NULL;
+    /* With the processor added explicitly the runtime refuses the entry. */
+    for (size_t i = 0; providers[i] != NULL; i++)
+        if (text_contains_ignoring_case(text_of(providers[i]), TEXT("cpu")))
+            return NULL;
+    return onnxrt_settings_add(settings, entry);
 }

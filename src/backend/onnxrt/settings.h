@@ -43,4 +43,12 @@ const struct onnxrt_settings *onnxrt_settings_of(const struct backend_request *r
  * session configuration. */
 struct onnxrt_settings onnxrt_settings_unoptimized(const struct backend_request *request);
 
+/* Adds an entry to the session configuration, unless its key is set already. The caller frees the entries, which the
+ * settings use. */
+struct onnxrt_entry *onnxrt_settings_add(struct onnxrt_settings *settings, struct onnxrt_entry more);
+
+/* The same for an entry with which the session refuses nodes that no provider runs. Without it the runtime runs them on
+ * the processor. NULL, and no entry, where the processor is among the providers or is the default. */
+struct onnxrt_entry *onnxrt_settings_refuse_fallback(struct onnxrt_settings *settings);
+
 #endif

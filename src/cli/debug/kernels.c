@@ -34,6 +34,8 @@ struct kernels_command {
     struct data_loader *loader;
     struct candidate_settings candidates;
     struct onnxrt_settings reference; /* that gives the values: as they are written */
+    struct onnxrt_settings onnxrt;    /* of --onnxrt */
+    struct onnxrt_entry *entries;     /* its session configuration, or NULL */
     struct golden_engine engine;      /* of --trt */
     struct runner_command runner;     /* of --runner */
     struct staying_host *host;
@@ -74,6 +76,16 @@ static int choose_command(struct kernels_command *command, struct error *err)
     return command_host_start((struct words){&line->line, 1}, &command->host, err);
 }
 
+/* A node that falls back to the processor would be a kernel of the processor, reported as one of the provider. */
+static void choose_onnxrt(struct kernels_command *command)
+{
+    command->request = model_file_request(command->context, &command->settings->file);
+    command->onnxrt = *onnxrt_settings_of(&command->request);
+    command->entries = onnxrt_settings_refuse_fallback(&command->onnxrt);
+    command->request.settings = &command->onnxrt;
+    command->study.backend = &onnxrt_backend;
+}
+
 static int choose_runner(struct kernels_command *command, struct error *err)
 {
     const struct runner_values *runners = &command->settings->runners;
@@ -83,11 +95,12 @@ static int choose_runner(struct kernels_command *command, struct error *err)
         return error_set(err, ERR_INVALID, "one runner is tested: --onnxrt --providers cuda, say; here are %zu",
                          runners->names.count);
     name = runners->names.items[0];
-    command->request = model_file_request(command->context, &command->settings->file);
-    command->study.backend = &onnxrt_backend;
     if (strcmp(name, "runner") == 0)
         return choose_command(command, err);
-    return strcmp(name, "trt") == 0 ? choose_engine(command, err) : 0;
+    if (strcmp(name, "trt") == 0)
+        return choose_engine(command, err);
+    choose_onnxrt(command);
+    return 0;
 }
 
 /* ---- The answer ---- */
@@ -263,6 +276,7 @@ static void release_command(struct kernels_command *command)
     staying_host_stop(command->host);
     if (command->guarded)
         process_guard_stop();
+    free(command->entries);
     data_loader_free(command->loader);
     model_free(command->model);
 }

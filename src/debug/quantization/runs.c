@@ -28,24 +28,6 @@ static const struct onnxrt_entry resting = {.key = "session.intra_op.allow_spinn
 static const struct onnxrt_entry with_float_biases = {.key = ONNXRT_DISABLED_OPTIMIZERS_KEY,
                                                       .value = QUANTIZATION_BIAS_OPTIMIZER};
 
-/* Keeps settings of the user. The caller frees the entries. */
-static struct onnxrt_entry *add_setting(struct onnxrt_settings *settings, struct onnxrt_entry more)
-{
-    const struct onnxrt_entries given = settings->execution.session_config;
-    struct onnxrt_entry *items = memory_alloc_zero(given.count + 1, sizeof(*items));
-    size_t count = 0;
-    bool is_set = false;
-
-    for (; count < given.count; count++) {
-        items[count] = given.items[count];
-        is_set |= strcmp(given.items[count].key, more.key) == 0;
-    }
-    if (!is_set)
-        items[count++] = more;
-    settings->execution.session_config = (struct onnxrt_entries){items, count};
-    return items;
-}
-
 /* ---- What is run once for each sample ---- */
 
 static int keep_outputs(struct study_runs *runs, const struct tensor_list *outputs, struct tensor_list *ret,
@@ -142,7 +124,7 @@ static int record_with(struct study_runs *runs, const struct backend_model *mode
 {
     struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct onnxrt_entry *entries = entry != NULL ? add_setting(&settings, *entry) : NULL;
+    struct onnxrt_entry *entries = entry != NULL ? onnxrt_settings_add(&settings, *entry) : NULL;
     int rc;
 
     request.model = *model;
@@ -194,8 +176,8 @@ static int load_switched(struct study_runs *runs, struct error *err)
 {
     struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct onnxrt_entry *float_entries = add_setting(&settings, without_integer_kernels);
-    struct onnxrt_entry *entries = add_setting(&settings, resting);
+    struct onnxrt_entry *float_entries = onnxrt_settings_add(&settings, without_integer_kernels);
+    struct onnxrt_entry *entries = onnxrt_settings_add(&settings, resting);
     int rc;
 
     request.settings = &settings;
