@@ -2,10 +2,10 @@
 # tests/run.sh BUILD [TEXT]: runs every test that `make check` has built, and counts.
 #
 # A test file is a cmocka program (tests/unit/**/test_*.c), a fuzz target with its corpus (tests/fuzz/fuzz_*.c) or a
-# bats file (tests/cli/**/*.bats); with TEXT, only those whose path holds it run. Files run side by side, one per
-# processor (CHECK_JOBS=n for another number), and all of them run even after a failure. Tests that failed are shown a
-# second time at the end, then listed. The last line is the sum: "N passed, N failed", with ", N skipped" when there are
-# any. What cannot be run in an emulator is skipped: tests/emulation_gaps.txt.
+# bats file (tests/cli/**/*.bats); with TEXT, only those whose path holds it run. Files run side by side, three for two
+# processors, since tests also wait (CHECK_JOBS=n for another number), and all of them run even after a failure. Tests
+# that failed are shown a second time at the end, then listed. The last line is the sum: "N passed, N failed", with
+# ", N skipped" when there are any. What cannot be run in an emulator is skipped: tests/emulation_gaps.txt.
 #
 # Tests find what they need in the environment: POLYGRAPHY (the program, also first on the PATH), POLYGRAPHY_ROOT (this
 # tree, where they start), POLYGRAPHY_TEST_PROGRAMS (the folder of tests/programs/*.c, built), POLYGRAPHY_TEST_MODELS.
@@ -19,9 +19,10 @@ trap 'exit 130' INT TERM
 PATH=$(dirname "$POLYGRAPHY"):$PATH
 export PATH LC_ALL=C.UTF-8
 
+processors=$(getconf _NPROCESSORS_ONLN)
 find tests -path 'tests/cli/*.bats' -o -path 'tests/fuzz/fuzz_*.c' -o -path 'tests/unit/*/test_*.c' |
     grep -F -e "$only" | LC_ALL=C sort |
-    xargs -r -d '\n' -n 1 -P "${CHECK_JOBS:-$(getconf _NPROCESSORS_ONLN)}" tests/run_file.sh "$build" "$work"
+    xargs -r -d '\n' -n 1 -P "${CHECK_JOBS:-$(((processors * 3 + 1) / 2))}" tests/run_file.sh "$build" "$work"
 
 for shown in $(grep -lE '^# .*: FAILED \(exit status' "$work"/*.shown 2>/dev/null); do
     head -n 1 "$shown"

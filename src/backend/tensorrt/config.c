@@ -207,7 +207,7 @@ static void *network_end(const struct tensorrt_network *network, int32_t index)
                           : TENSORRT_CALL(VNetworkDefinition, getOutput, network->network, index - inputs);
 }
 
-/* Polygraphy's words. */
+/* The sentence is Polygraphy's. */
 static void warn_of_both(const struct tensorrt_network *network, const char *option, const char *what)
 {
     log_message(network->settings->log, LOG_WARNING,
