@@ -180,6 +180,16 @@ static void add_rows(struct kernels_command *command, enum kernel_outcome outcom
     }
 }
 
+/* Adds " Name," unless the list has it. */
+static void add_operator(struct string_builder *list, struct text op_type)
+{
+    SCOPED_STRING(item);
+
+    string_add_format(&item, " " TEXT_FORMAT ",", TEXT_ARGS(op_type));
+    if (text_find((struct text){list->data, list->size}, (struct text){item.data, item.size}) == SIZE_MAX)
+        string_add(list, item.data);
+}
+
 /* A line for each reason, with the operators. */
 static void add_not_tested(struct kernels_command *command, struct result *result)
 {
@@ -196,18 +206,16 @@ static void add_not_tested(struct kernels_command *command, struct result *resul
         if (first->outcome != KERNEL_NOT_TESTED || bitset_has(&shown, i))
             continue;
         for (size_t k = i; k < count; k++) {
-            const struct text op_type = study->model->nodes.items[k].op_type;
             const struct kernel_finding *finding = &study->findings[k];
 
             if (finding->outcome != KERNEL_NOT_TESTED || strcmp(finding->why, first->why) != 0)
                 continue;
             bitset_add(&shown, k);
             same++;
-            if (text_find((struct text){operators.data, operators.size}, op_type) == SIZE_MAX)
-                string_add_format(&operators, "%s" TEXT_FORMAT, operators.size > 0 ? ", " : "", TEXT_ARGS(op_type));
+            add_operator(&operators, study->model->nodes.items[k].op_type);
         }
-        result_add_line(result, RESULT_NOT_TESTED, "%zu node%s (%s): %s", same, same == 1 ? "" : "s", operators.data,
-                        first->why);
+        result_add_line(result, RESULT_NOT_TESTED, "%zu node%s (%.*s): %s", same, same == 1 ? "" : "s",
+                        (int)(operators.size - strlen(" ,")), operators.data + strlen(" "), first->why);
     }
 }
 
