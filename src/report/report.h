@@ -35,7 +35,7 @@ void report_free(struct report *report);
 /* ---- What stands first ---- */
 
 enum report_verdict {
-    REPORT_UNKNOWN, /* nothing was decided, or only something was looked at */
+    REPORT_UNKNOWN, /* nothing was decided, or the report only shows something */
     REPORT_PASSED,
     REPORT_FAILED, /* it fails, and why is not known */
     REPORT_CAUSE,  /* it fails, and the cause was seen */

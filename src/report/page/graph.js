@@ -124,7 +124,7 @@ class Drawing {
         }
     }
 
-    // Down and up along the lines, left and right to what stands beside.
+    // Down and up along the lines, left and right to the next box.
     neighbour(i, key) {
         const lines = this.layout.lines.filter((line) => this.groups[line.from] && this.groups[line.to]);
         if (key === "ArrowDown")
