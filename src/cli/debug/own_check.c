@@ -18,8 +18,6 @@
 /* Files in the folder. */
 #define INPUTS "inputs.json"
 #define REFERENCE "golden.json"
-#define OTHER_INPUTS "inputs_other.json"
-#define OTHER_REFERENCE "golden_other.json"
 
 static void add_two(struct word_list *words, const char *option, const char *value)
 {
@@ -27,7 +25,7 @@ static void add_two(struct word_list *words, const char *option, const char *val
     *VECTOR_APPEND(words) = value;
 }
 
-static const char *in_folder(const struct own_check *check, const char *name)
+const char *own_check_path(const struct own_check *check, const char *name)
 {
     return arena_printf(parse_arena((struct parse *)check->context->parse), "%s/%s", check->folder, name);
 }
@@ -35,9 +33,9 @@ static const char *in_folder(const struct own_check *check, const char *name)
 int own_check_begin(const struct command_context *context, const char *folder, struct own_check *ret, struct error *err)
 {
     *ret = (struct own_check){.context = context, .folder = folder, .lock = {.fd = -1}, .has_begun = true};
-    return own_check_needs_reference(ret)
-               ? session_lock_take(&ret->lock, in_folder(ret, REFERENCE), "uses the reference", "-o", context->log, err)
-               : 0;
+    return own_check_needs_reference(ret) ? session_lock_take(&ret->lock, own_check_path(ret, REFERENCE),
+                                                              "uses the reference", "-o", context->log, err)
+                                          : 0;
 }
 
 bool own_check_list_results(const struct parse *parse, struct word_list *ret)
@@ -47,8 +45,8 @@ bool own_check_list_results(const struct parse *parse, struct word_list *ret)
     if (makes_reference) {
         *VECTOR_APPEND(ret) = INPUTS;
         *VECTOR_APPEND(ret) = REFERENCE;
-        *VECTOR_APPEND(ret) = OTHER_INPUTS;
-        *VECTOR_APPEND(ret) = OTHER_REFERENCE;
+        *VECTOR_APPEND(ret) = OTHER_DATA_INPUTS;
+        *VECTOR_APPEND(ret) = OTHER_DATA_REFERENCE;
     }
     return makes_reference;
 }
@@ -155,10 +153,10 @@ int own_check_make_reference(struct own_check *check, struct word_list *words, c
     struct process_result result;
     int rc;
 
-    check->inputs = in_folder(check, INPUTS);
+    check->inputs = own_check_path(check, INPUTS);
     data_loader_add_words(check->context->parse, words);
     add_two(words, "--save-inputs", check->inputs);
-    add_two(words, "--save-outputs", in_folder(check, REFERENCE));
+    add_two(words, "--save-outputs", own_check_path(check, REFERENCE));
     *VECTOR_APPEND(words) = NULL;
     rc = process_run(&(struct process_request){.arguments = words->items,
                                                .program = check->context->program,
@@ -190,7 +188,7 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
 
     if (check->inputs != NULL) {
         add_two(words, "--load-inputs", check->inputs);
-        add_two(words, "--load-outputs", in_folder(check, REFERENCE));
+        add_two(words, "--load-outputs", own_check_path(check, REFERENCE));
     } else {
         data_loader_add_words(check->context->parse, words);
     }
@@ -202,115 +200,7 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
     settings->command.items = words->items;
 }
 
-/* ---- Other data ---- */
-
-bool other_data_contradicts(const struct other_data *other)
-{
-    return other->is_known && other->passing == VERDICT_FAIL;
-}
-
-void other_data_add_line(const struct other_data *other, const char *fix, struct result *ret)
-{
-    long long seed = (long long)other->seed;
-
-    if (!other->is_known && other->why_not != NULL)
-        result_add_line(ret, RESULT_NOT_TESTED, "the same with other input data (--seed %lld): %s", seed,
-                        other->why_not);
-    if (!other->is_known)
-        return;
-    if (other_data_contradicts(other))
-        result_add_line(ret, RESULT_CAUTION, "with other input data (--seed %lld) it %s, and fails with %s, too", seed,
-                        other->failing == VERDICT_FAIL ? "fails" : "passes", fix);
-    else if (other->failing == VERDICT_FAIL && other->passing == VERDICT_PASS)
-        result_add_line(ret, RESULT_EVIDENCE, "also with other input data (--seed %lld): fails, and passes with %s",
-                        seed, fix);
-    else
-        result_add_line(ret, RESULT_NOT_TESTED, "whether it is the cause with other input data: with --seed %lld %s",
-                        seed, other->failing == VERDICT_PASS ? "nothing fails" : "the check is inconclusive");
-}
-
-/* Runs these words and `more`. `*ret`: its verdict, inconclusive unless the outputs match or differ; `ret_output` (may
- * be NULL): its errors. */
-static int run_other(const struct own_check *check, const struct other_run *run, const struct word_list *more,
-                     enum verdict *ret, const char **ret_output, struct error *err)
-{
-    const char *const environment[] = {"POLYGRAPHY_ITERATION=0", run->variable, NULL};
-    struct arena *arena = parse_arena((struct parse *)check->context->parse);
-    struct word_list words SCOPED_ITEMS = {0};
-    struct process_result result;
-    int rc;
-
-    for (size_t i = 0; i < run->words.count; i++)
-        *VECTOR_APPEND(&words) = run->words.items[i];
-    for (size_t i = 0; i < more->count; i++)
-        *VECTOR_APPEND(&words) = more->items[i];
-    *VECTOR_APPEND(&words) = NULL;
-    rc = process_run(&(struct process_request){.arguments = words.items,
-                                               .program = check->context->program,
-                                               .environment = environment,
-                                               .timeout = check->timeout,
-                                               .without_input = true},
-                     &result, err);
-    if (rc < 0)
-        return rc;
-    *ret = result.end != PROCESS_EXITED || result.code > 1 ? VERDICT_SKIP
-           : result.code == 0                              ? VERDICT_PASS
-                                                           : VERDICT_FAIL;
-    if (ret_output != NULL)
-        *ret_output = arena_strdup(arena, result.error_out.size > 0 ? result.error_out.data : "nothing");
-    process_result_release(&result);
-    return 0;
-}
-
-/* Whether the other data are those of the reference: the model has no inputs, or values that do not depend on the seed.
- */
-static int compare_data(const struct own_check *check, bool *ret_same, struct error *err)
-{
-    struct hash first, other;
-    int rc = hash_file(check->inputs, &first, err);
-
-    if (rc == 0)
-        rc = hash_file(in_folder(check, OTHER_INPUTS), &other, err);
-    *ret_same = rc == 0 && hash_equal(first, other);
-    return rc;
-}
-
-int own_check_repeat(const struct own_check *check, int64_t seed, const struct other_runs *runs, struct other_data *ret,
-                     struct error *err)
-{
-    const struct parse *parse = check->context->parse;
-    struct word_list making SCOPED_ITEMS = {0}, comparing SCOPED_ITEMS = {0};
-    enum verdict verdict;
-    bool is_same;
-    int rc;
-
-    *ret = (struct other_data){.seed = seed + 1};
-    if (check->inputs == NULL || parse_given(parse, "--load-inputs") != NULL)
-        return 0;
-    data_loader_add_words(parse, &making);
-    add_two(&making, "--seed", arena_printf(parse_arena((struct parse *)parse), "%lld", (long long)seed + 1));
-    add_two(&making, "--save-inputs", in_folder(check, OTHER_INPUTS));
-    add_two(&making, "--save-outputs", in_folder(check, OTHER_REFERENCE));
-    rc = run_other(check, &runs->reference, &making, &verdict, &ret->why_not, err);
-    if (rc < 0 || verdict != VERDICT_PASS)
-        return rc;
-    rc = compare_data(check, &is_same, err);
-    if (rc < 0)
-        return rc;
-    if (is_same) {
-        ret->why_not = "the generated data do not depend on the seed";
-        return 0;
-    }
-    add_two(&comparing, "--load-inputs", in_folder(check, OTHER_INPUTS));
-    add_two(&comparing, "--load-outputs", in_folder(check, OTHER_REFERENCE));
-    parse_add_given_of_group(parse, &comparison_options, NULL, &comparing);
-    own_check_add_equalities(parse, &comparing);
-    rc = run_other(check, &runs->failing, &comparing, &ret->failing, NULL, err);
-    if (rc == 0)
-        rc = run_other(check, &runs->passing, &comparing, &ret->passing, NULL, err);
-    ret->is_known = rc == 0;
-    return rc;
-}
+/* ---- What it does not show ---- */
 
 static void add_nans(const struct named_tensor *output, const struct words *ignored, struct short_list *list)
 {
@@ -346,7 +236,7 @@ void own_check_add_not_tested(const struct own_check *check, const struct compar
     if (!check->has_begun)
         return;
     if (check->inputs != NULL)
-        data_file_add_results(&results, in_folder(check, REFERENCE), &unread);
+        data_file_add_results(&results, own_check_path(check, REFERENCE), &unread);
     for (size_t i = 0; i < given->count; i++)
         data_file_add_results(&results, given->items[i], &unread);
     if (comparison_is_of_values(check->context->parse))

@@ -13,6 +13,10 @@
 #include "debug/record/session_lock.h"
 #include "report/result.h"
 
+/* Files in the folder with other data (other_data.h). */
+#define OTHER_DATA_INPUTS "inputs_other.json"
+#define OTHER_DATA_REFERENCE "golden_other.json"
+
 struct own_check {
     const struct command_context *context;
     const char *folder;     /* existing folder for the data and the reference */
@@ -36,6 +40,9 @@ bool own_check_is_asked_for(const struct parse *parse);
  * needed. Does not need typed values. */
 bool own_check_list_results(const struct parse *parse, struct word_list *ret);
 
+/* The path of such a file; valid as long as the command. */
+const char *own_check_path(const struct own_check *check, const char *name);
+
 /* ERR_INVALID if the command line has such an option together with --check. */
 int own_check_refuse(const struct command_context *context, struct error *err);
 
@@ -52,36 +59,6 @@ bool own_check_needs_reference(const struct own_check *check);
  * the error. */
 int own_check_make_reference(struct own_check *check, struct word_list *words, const char *const *environment,
                              const char *model, struct error *err);
-
-/* A repetition with other generated data. */
-struct other_data {
-    bool is_known;
-    int64_t seed;         /* of --seed */
-    enum verdict failing; /* on the candidate that fails with the first data */
-    enum verdict passing; /* on the one that passes with these */
-    const char *why_not;  /* reason if it is not known; NULL: data are not generated */
-};
-
-/* Whether that contradicts the answer: the candidate that has to pass does not. */
-bool other_data_contradicts(const struct other_data *other);
-
-/* Adds a line with the result. `fix` names what the passing candidate lacks: "X disabled". */
-void other_data_add_line(const struct other_data *other, const char *fix, struct result *ret);
-
-/* A command of a repetition. */
-struct other_run {
-    struct words words;   /* begin with "polygraphy run MODEL" */
-    const char *variable; /* "NAME=value" in its environment; may be NULL */
-};
-
-struct other_runs {
-    struct other_run reference, failing, passing;
-};
-
-/* Repeats a comparison with data of the seed after `seed`, if data are generated: computes a reference, and compares
- * both candidates with it. Failures of the reference are reasons in `ret`. */
-int own_check_repeat(const struct own_check *check, int64_t seed, const struct other_runs *runs, struct other_data *ret,
-                     struct error *err);
 
 /* Appends the options that the user has not given and that are defaults of checks that debug tools write: infinities of
  * the same sign, and NaN in both outputs, count as equal. */

@@ -398,7 +398,7 @@ static int repeat_with_other_data(struct passes_command *command, struct words o
         .failing = {.words = {candidate.items, candidate.count}},
         .passing = {.words = {candidate.items, candidate.count}, .variable = only_off},
     };
-    return own_check_repeat(&command->check, command->values->file.data.seed, &runs, ret, err);
+    return other_data_repeat(&command->check, command->values->file.data.seed, &runs, ret, err);
 }
 
 /* ---- The command ---- */

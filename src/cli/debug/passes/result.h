@@ -2,7 +2,7 @@
 #ifndef CLI_DEBUG_PASSES_RESULT_H
 #define CLI_DEBUG_PASSES_RESULT_H
 
-#include "cli/debug/own_check.h"
+#include "cli/debug/other_data.h"
 #include "cli/debug/passes/reduction.h"
 #include "cli/debug/passes/runner.h"
 #include "debug/passes/passes.h"

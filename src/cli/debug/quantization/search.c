@@ -276,7 +276,7 @@ static int repeat_with_other_data(struct quantization_session *command, struct e
     runs = (struct other_runs){.reference = {.words = {words[0].items, words[0].count}},
                                .failing = {.words = {words[1].items, words[1].count}},
                                .passing = {.words = {words[2].items, words[2].count}}};
-    rc = own_check_repeat(&command->check, command->settings->file.data.seed, &runs, &command->other, err);
+    rc = other_data_repeat(&command->check, command->settings->file.data.seed, &runs, &command->other, err);
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         free(words[i].items);

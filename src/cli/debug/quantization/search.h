@@ -3,7 +3,7 @@
 #ifndef CLI_DEBUG_QUANTIZATION_SEARCH_H
 #define CLI_DEBUG_QUANTIZATION_SEARCH_H
 
-#include "cli/debug/own_check.h"
+#include "cli/debug/other_data.h"
 #include "cli/debug/quantization/lists.h"
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
