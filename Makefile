@@ -86,7 +86,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench compare bench-optimizers fuzz style strings manuals html completions install uninstall deb npm wheel clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench bench-compare bench-peer compare bench-optimizers fuzz style strings manuals html completions install uninstall deb npm wheel clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -104,8 +104,16 @@ examples: all $(example_plugins) ## build the example plug-ins
 faults: all $(example_plugins) ## look for the causes of the faults of examples/faults, and say which were found
 	@BUILD='$(BUILD)' examples/faults/run.py -o $(BUILD)/faults
 
-bench: all $(benches) $(tensorrt) $(BUILD)/tests/make_chain ## measure
+bench: all $(benches) $(tensorrt) $(BUILD)/tests/make_chain ## measure; fails if a target is missed
 	@bench/run.sh $(BUILD)
+
+bench-compare: ## measure here and in OLD=path/to/another/tree, and show both results side by side
+	-@$(MAKE) -C '$(OLD)' bench
+	-@$(MAKE) bench
+	@bench/compare.py '$(OLD)/build/bench.json' $(BUILD)/bench.json
+
+bench-peer: all ## measure this program and Polygraphy in Python; PEER=path/to/its/virtual/environment
+	@'$(PEER)'/bin/python scripts/compare_polygraphy.py $(program) '$(PEER)'/bin/polygraphy --times 3
 
 # OLD is the program of another tree: `git worktree add FOLDER COMMIT && make -C FOLDER` builds it.
 compare: all $(helpers) $(tensorrt) $(BUILD)/bench/quantize_model $(example_plugins) $(test_plugins) ## compare the outputs of OLD=path/to/polygraphy with this program's; ONLY=text: cases with text in their name
