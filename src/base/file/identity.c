@@ -148,6 +148,19 @@ int file_identity_take(const char *path, struct file_identity *ret, struct error
     return 0;
 }
 
+int file_content_hash(const char *path, struct hash *ret, struct error *err)
+{
+    struct file_identity identity;
+    int rc;
+
+    if (file_stamp_take(path).size > FILE_IDENTITY_WHOLE)
+        return hash_file(path, ret, err);
+    rc = file_identity_take(path, &identity, err);
+    if (rc == 0)
+        *ret = identity.content;
+    return rc;
+}
+
 bool file_identity_has_changed(struct file_identity *identity, const char *path)
 {
     struct file_stamp now = file_stamp_take(path);

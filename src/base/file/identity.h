@@ -42,6 +42,10 @@ struct file_identity {
  * May be called from several threads. */
 int file_identity_take(const char *path, struct file_identity *ret, struct error *err);
 
+/* hash_file(), but a file of at most FILE_IDENTITY_WHOLE bytes is not read again while its stamp is the same. May be
+ * called from several threads. */
+int file_content_hash(const char *path, struct hash *ret, struct error *err);
+
 /* Whether the file was too large to hash whole, so that the hash covers samples of it. */
 bool file_identity_is_sampled(const struct file_identity *identity);
 

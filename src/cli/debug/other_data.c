@@ -1,6 +1,7 @@
 /* cli/debug/other_data.c: see other_data.h. */
 #include "cli/debug/other_data.h"
 
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "base/process/process.h"
 #include "cli/options/groups.h"
@@ -74,10 +75,10 @@ static int run_other(const struct own_check *check, const struct other_run *run,
 static int compare_data(const struct own_check *check, const char *inputs, bool *ret_same, struct error *err)
 {
     struct hash first, other;
-    int rc = hash_file(check->inputs, &first, err);
+    int rc = file_content_hash(check->inputs, &first, err);
 
     if (rc == 0)
-        rc = hash_file(inputs, &other, err);
+        rc = file_content_hash(inputs, &other, err);
     *ret_same = rc == 0 && hash_equal(first, other);
     return rc;
 }

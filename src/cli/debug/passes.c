@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "cli/commands.h"
@@ -409,7 +410,7 @@ static int hash_passes_session(const struct passes_command *command, struct hash
     const struct word_list *decisions = &command->decisions.names;
     SCOPED_STRING(names);
     struct model *model;
-    int rc = hash_file(command->subject.model, ret, err);
+    int rc = file_content_hash(command->subject.model, ret, err);
 
     if (rc < 0)
         return rc;
@@ -423,7 +424,7 @@ static int hash_passes_session(const struct passes_command *command, struct hash
     if (rc == 0 && command->check.inputs != NULL) {
         struct hash data;
 
-        rc = hash_file(command->check.inputs, &data, err);
+        rc = file_content_hash(command->check.inputs, &data, err);
         if (rc == 0)
             *ret = hash_combine(*ret, data);
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
@@ -88,7 +89,7 @@ static int hash_inputs(const struct data_loader_settings *data, struct hash *has
     for (size_t i = 0; rc == 0 && i < data->files.count; i++) {
         struct hash content;
 
-        rc = hash_file(data->files.items[i], &content, err);
+        rc = file_content_hash(data->files.items[i], &content, err);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
@@ -110,7 +111,7 @@ static int hash_precision_session(struct precision_command *command, struct mode
     const struct precision_settings *precision = &command->builds.file.request.builder.precision;
     const struct data_loader_settings *data = &command->values->file.data;
     SCOPED_STRING(text);
-    int rc = hash_file(command->values->file.model.path, &command->hash, err);
+    int rc = file_content_hash(command->values->file.model.path, &command->hash, err);
 
     if (rc == 0)
         rc = external_data_hash(model, &command->hash, err);

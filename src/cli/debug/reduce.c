@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/check_data.h"
@@ -36,7 +37,7 @@ static int hash_input_data(const struct data_loader_settings *data, struct hash 
     for (size_t i = 0; rc == 0 && i < data->files.count; i++) {
         struct hash content;
 
-        rc = hash_file(data->files.items[i], &content, err);
+        rc = file_content_hash(data->files.items[i], &content, err);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
@@ -53,7 +54,7 @@ static int hash_reduction_session(const struct debug_reduce_settings *settings, 
     const struct shape_inference_values *inference = &settings->file.inference;
     struct hash hash;
     SCOPED_STRING(options);
-    int rc = hash_file(values->path, &hash, err);
+    int rc = file_content_hash(values->path, &hash, err);
 
     if (rc < 0)
         return rc;

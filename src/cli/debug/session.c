@@ -6,6 +6,7 @@
 
 #include "backend/onnxrt/preload.h"
 #include "base/file/file.h"
+#include "base/file/identity.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "cli/options/groups.h"
@@ -46,7 +47,7 @@ int debug_hash_builder_options(const struct command_context *context, const stru
         *hash = hash_combine(*hash, hash_bytes(words.items[i], strlen(words.items[i])));
         if (words.items[i][0] == '-' || !file_exists(words.items[i]) || file_is_folder(words.items[i]))
             continue;
-        rc = hash_file(words.items[i], &content, err);
+        rc = file_content_hash(words.items[i], &content, err);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }

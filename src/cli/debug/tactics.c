@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
@@ -199,7 +200,7 @@ static int hash_tactics_session(const struct command_context *context, const str
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         struct hash content;
-        int rc = hash_file(paths[i], &content, err);
+        int rc = file_content_hash(paths[i], &content, err);
 
         if (rc < 0)
             return rc;

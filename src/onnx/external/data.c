@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
@@ -259,7 +260,7 @@ int external_data_hash(const struct model *model, struct hash *hash, struct erro
         rc = external_data_path(model, locations.items[i], &path, err);
         if (rc < 0)
             break;
-        rc = hash_file(path, &content, err);
+        rc = file_content_hash(path, &content, err);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
@@ -304,9 +305,9 @@ static int files_hold_the_same(const char *from, const char *to, struct error *e
         return 1;
     if (!S_ISREG(destination.st_mode) || source.st_size != destination.st_size)
         return 0;
-    rc = hash_file(from, &a, err);
+    rc = file_content_hash(from, &a, err);
     if (rc == 0)
-        rc = hash_file(to, &b, err);
+        rc = file_content_hash(to, &b, err);
     return rc < 0 ? rc : hash_equal(a, b);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
@@ -132,7 +133,7 @@ static int make_check(struct quantization_session *command, struct error *err)
 static int hash_file_into(const char *path, struct hash *hash, struct error *err)
 {
     struct hash content;
-    int rc = path != NULL ? hash_file(path, &content, err) : 0;
+    int rc = path != NULL ? file_content_hash(path, &content, err) : 0;
 
     if (rc == 0 && path != NULL)
         *hash = hash_combine(*hash, content);
@@ -144,7 +145,7 @@ static int hash_quantization_session(const struct quantization_session *command,
                                      struct error *err)
 {
     const struct quantization_subject *subject = command->subject;
-    int rc = hash_file(command->model_path, ret, err);
+    int rc = file_content_hash(command->model_path, ret, err);
 
     if (rc < 0)
         return rc;
