@@ -133,7 +133,7 @@ assert runtime["version"].startswith("1.") and "libonnxruntime" in runtime["path
     run polygraphy inspect capability --providers --onnxruntime-lib "$POLYGRAPHY_TEST_PROGRAMS/plugins/onnxruntime_that_records.so"
     [ "$status" -eq 0 ]
     logged '^    VitisAIExecutionProvider  \| does not load: VitisAI: Failed to load shared library \(Failed to load library libvitisai\.so: no such file\)$'
-    logged '^    SNPEExecutionProvider     \| does not load: ONNX Runtime crashes: signal 6 '
+    logged '^    SNPEExecutionProvider     \| does not load: ONNX Runtime 1.30.0 crashes: signal 6 '
     logged '^    ROCMExecutionProvider     \| loads, but of a small model 3 of 5 nodes run on CPUExecutionProvider instead$'
     logged '^    CPUExecutionProvider      \| works$'
 }

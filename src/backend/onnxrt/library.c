@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "backend/onnxrt/search.h"
+#include "base/file/file.h"
+#include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/system.h"
 #include "base/text/string_builder.h"
@@ -38,10 +40,13 @@ int onnxrt_severity_for(const struct log *log)
 
 /* ---- Memory ---- */
 
-/* The environment can have one arena for all sessions that want it; each of these keeps it alive. */
+/* An environment can have one arena for all sessions that want it; each of these keeps it alive. */
+struct onnxrt_arena {
+    bool is_registered, stays;
+    size_t users; /* sessions that are being made */
+};
+
 static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool has_arena, arena_stays;
-static size_t arena_users; /* sessions that are being made */
 
 /* With `arena_mutex` held. Without an arena every session has memory of its own, which nothing bounds. */
 static void register_arena(const struct onnxrt *ort)
@@ -57,14 +62,14 @@ static void register_arena(const struct onnxrt *ort)
         status = api->create_and_register_allocator(ort->env, ort->cpu_memory, config);
     if (config)
         api->release_arena_config(config);
-    has_arena = !status;
+    ort->arena->is_registered = !status;
     if (status)
         api->release_status(status);
 }
 
 static struct ort_status *use_arena(const struct onnxrt *ort, struct ort_session_options *options)
 {
-    return has_arena ? ort->api->add_session_config(options, "session.use_env_allocators", "1") : NULL;
+    return ort->arena->is_registered ? ort->api->add_session_config(options, "session.use_env_allocators", "1") : NULL;
 }
 
 struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_session_options *options)
@@ -72,9 +77,9 @@ struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_sessi
     struct ort_status *status;
 
     pthread_mutex_lock(&arena_mutex);
-    if (!has_arena)
+    if (!ort->arena->is_registered)
         register_arena(ort);
-    arena_users++;
+    ort->arena->users++;
     status = use_arena(ort, options);
     pthread_mutex_unlock(&arena_mutex);
     return status;
@@ -83,10 +88,10 @@ struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_sessi
 void onnxrt_bound_end(const struct onnxrt *ort)
 {
     pthread_mutex_lock(&arena_mutex);
-    if (--arena_users == 0 && has_arena && !arena_stays) {
+    if (--ort->arena->users == 0 && ort->arena->is_registered && !ort->arena->stays) {
         struct ort_status *status = ort->api->unregister_allocator(ort->env, ort->cpu_memory);
 
-        has_arena = status != NULL;
+        ort->arena->is_registered = status != NULL;
         if (status)
             ort->api->release_status(status);
     }
@@ -98,9 +103,9 @@ static struct ort_status *share_arena(const struct onnxrt *ort, struct ort_sessi
     struct ort_status *status;
 
     pthread_mutex_lock(&arena_mutex);
-    if (!has_arena)
+    if (!ort->arena->is_registered)
         register_arena(ort);
-    arena_stays = true;
+    ort->arena->stays = true;
     status = use_arena(ort, options);
     pthread_mutex_unlock(&arena_mutex);
     return status;
@@ -237,7 +242,7 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
         return error_set(
             err, ERR_UNSUPPORTED,
             "'%s' is ONNX Runtime %s, but a release of 1.%d or later is needed; install one, or name it with "
-            "--onnxruntime-lib",
+            "--onnxrt-library",
             path, base->get_version(), ORT_API_VERSION);
     ret->release = minor;
     ret->path = system_library_of(symbol);
@@ -316,17 +321,43 @@ done:
     return rc;
 }
 
+/* A library that was loaded, by what was wanted. */
+struct loaded_library {
+    char *wanted; /* NULL: the one that is found */
+    struct onnxrt ort;
+    struct loaded_library *next; /* loaded later */
+};
+
+/* `path`: of the wanted file, without links; NULL: it is no file. */
+static bool is_wanted(const struct loaded_library *library, const char *wanted, const char *path)
+{
+    return wanted == NULL || (library->wanted != NULL && strcmp(library->wanted, wanted) == 0) ||
+           (path != NULL && library->ort.path != NULL && strcmp(library->ort.path, path) == 0);
+}
+
 int onnxrt_load(const char *wanted, const struct onnxrt **ret, struct error *err)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static struct onnxrt loaded;
+    static struct loaded_library *libraries;
+    char *path SCOPED_FREE = wanted != NULL ? file_real_path(wanted) : NULL;
+    struct loaded_library *found, **end = &libraries;
+    struct onnxrt ort;
     int rc = 0;
 
     pthread_mutex_lock(&mutex);
-    if (!loaded.api)
-        rc = load_library(wanted, &loaded, err);
+    for (; *end != NULL && !is_wanted(*end, wanted, path);)
+        end = &(*end)->next;
+    found = *end;
+    if (found == NULL)
+        rc = load_library(wanted, &ort, err);
+    if (found == NULL && rc == 0) {
+        ort.arena = memory_alloc_zero(1, sizeof(*ort.arena));
+        found = memory_alloc_zero(1, sizeof(*found));
+        *found = (struct loaded_library){wanted != NULL ? memory_strdup(wanted) : NULL, ort, NULL};
+        *end = found;
+    }
     if (rc == 0)
-        *ret = &loaded;
+        *ret = &found->ort;
     pthread_mutex_unlock(&mutex);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* backend/onnxrt/library.h: ONNX Runtime itself, loaded once per process and kept until its end.
+/* backend/onnxrt/library.h: ONNX Runtime itself, each library loaded once per process and kept until its end.
  *
  * The module backend/onnxrt/ is ONNX Runtime as such a backend: found, loaded and called here and nowhere else, in this
  * process or in one of its own (apart/). Outputs: two structs of functions, onnxrt.c's and apart/backend.c's.
@@ -27,13 +27,15 @@ struct onnxrt {
     struct ort_env *env;
     struct ort_allocator *allocator;    /* of memory that the runtime hands out and of tensors that it makes */
     struct ort_memory_info *cpu_memory; /* describes memory of ours */
-    bool tells_shape;   /* api->has_shape() is there: an unknown shape and a scalar's can be told apart */
-    int shared_threads; /* that many small sessions can share: see onnxrt_share_threads() */
+    bool tells_shape;           /* api->has_shape() is there: an unknown shape and a scalar's can be told apart */
+    struct onnxrt_arena *arena; /* of the environment */
+    int shared_threads;         /* that many small sessions can share: see onnxrt_share_threads() */
     pid_t shared_threads_process;
 };
 
-/* Finds the library (see search.h) and makes its environment. Once that has worked, every later call gives the
- * same, whatever it wants. ERR_MISSING, or ERR_UNSUPPORTED when it is too old or no ONNX Runtime. */
+/* Finds the library (see search.h) and makes its environment. Once that has worked, later calls that want the same give
+ * the same; NULL gives the first one that was loaded, whatever was wanted then. ERR_MISSING, or ERR_UNSUPPORTED when it
+ * is too old or no ONNX Runtime. */
 int onnxrt_load(const char *wanted, const struct onnxrt **ret, struct error *err);
 
 /* Frees `status`. When it is a failure, sets "<context>: <the runtime's first line>" and returns ERR_BACKEND. */

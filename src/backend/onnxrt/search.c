@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/abi.h"
+#include "backend/onnxrt/releases.h"
 #include "base/file/file.h"
 #include "base/file/python_packages.h"
 #include "base/memory.h"
@@ -50,6 +52,16 @@ static void try_file(struct library_search *search, const char *path)
     free(real);
 }
 
+static void note_folder_without_library(struct library_search *search, const char *folder)
+{
+    SCOPED_STRING(package);
+
+    if (onnxrt_release_explain_package(folder, &package))
+        note_place(search, "%s", package.data);
+    else
+        note_place(search, "folder '%s'", folder);
+}
+
 static void try_place(struct library_search *search, const char *place)
 {
     bool any = false;
@@ -67,7 +79,7 @@ static void try_place(struct library_search *search, const char *place)
         }
     }
     if (!any)
-        note_place(search, "folder '%s'", place);
+        note_folder_without_library(search, place);
 }
 
 static void try_beside_program(struct library_search *search)
@@ -98,7 +110,7 @@ static void try_python_packages(struct library_search *search)
     if (library != NULL)
         try_file(search, library);
     else if (package != NULL)
-        note_place(search, "'%s', which has no C library (onnxruntime 1.20.1 and later have one)", package);
+        note_folder_without_library(search, package);
     else
         note_place(search, "%s (no onnxruntime)", "Python's packages");
     free(library);
@@ -115,8 +127,15 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
     const char *variable = getenv("POLYGRAPHY_ONNXRUNTIME");
     const char *shared_variable = getenv("ORT_DYLIB_PATH");
     struct library_search search = {0};
+    char *fetched SCOPED_FREE = NULL;
     int rc = 0;
 
+    if (wanted != NULL && onnxrt_is_release(wanted)) {
+        rc = onnxrt_release_fetch(wanted, NULL, &fetched, err);
+        if (rc < 0)
+            return rc;
+        wanted = fetched;
+    }
     string_init(&search.tried);
     if (wanted) {
         try_place(&search, wanted);
@@ -133,16 +152,44 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
         *ret_handle = search.handle;
         *ret_path = search.path;
     } else {
-        const char *where = wanted             ? " where --onnxruntime-lib points"
+        const char *where = wanted             ? " where --onnxrt-library points"
                             : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
                                                : "";
 
         rc = error_set(err, ERR_MISSING,
                        "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; %sname the file or its "
-                       "folder with --onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
+                       "folder with --onnxrt-library or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
                        library_names[0], where, search.tried.data,
                        where[0] == '\0' ? "install it (pip install onnxruntime), or " : "", library_names[0]);
     }
     string_release(&search.tried);
     return rc;
+}
+
+int onnxrt_identify(const char *wanted, struct onnxrt_identity *ret, struct error *err)
+{
+    const struct ort_api_base *(*get_base)(void);
+    char *path = NULL;
+    void *handle, *symbol;
+    int rc = onnxrt_search(wanted, &handle, &path, err);
+
+    if (rc < 0)
+        return rc;
+    symbol = dlsym(handle, "OrtGetApiBase");
+    if (symbol == NULL) {
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s' is not ONNX Runtime: it has no symbol OrtGetApiBase", path);
+        free(path);
+    } else {
+        memcpy(&get_base, &symbol, sizeof(get_base)); /* ISO C has no conversion from a pointer to data */
+        *ret = (struct onnxrt_identity){.path = path, .version = memory_strdup(get_base()->get_version())};
+    }
+    dlclose(handle);
+    return rc;
+}
+
+void onnxrt_identity_release(struct onnxrt_identity *identity)
+{
+    free(identity->path);
+    free(identity->version);
+    *identity = (struct onnxrt_identity){0};
 }

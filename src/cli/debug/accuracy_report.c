@@ -5,21 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/library.h"
+#include "backend/onnxrt/search.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/options/groups.h"
 #include "debug/accuracy/accuracy.h"
+#include "debug/accuracy/inputs.h"
 #include "format/tensorrt/layer_info.h"
 #include "report/result.h"
+
+/* The built-in engine and type inference use the library, too: it is always named. */
+static void add_runtimes(struct report *report, const struct accuracy_settings *settings)
+{
+    struct onnxrt_identity reference SCOPED(onnxrt_identity_release) = {0};
+    struct onnxrt_identity suspect SCOPED(onnxrt_identity_release) = {0};
+
+    if (onnxrt_identify(accuracy_library_of(settings->reference), &reference, NULL) < 0 ||
+        onnxrt_identify(accuracy_library_of(settings->suspect), &suspect, NULL) < 0)
+        return;
+    if (strcmp(reference.path, suspect.path) == 0) {
+        report_add_environment(report, "ONNX Runtime", reference.version);
+        return;
+    }
+    report_add_environment(report, "ONNX Runtime of the reference", reference.version);
+    report_add_environment(report, "ONNX Runtime of the suspect", suspect.version);
+}
 
 static void add_environment(struct report *report, const struct study *study)
 {
     const struct accuracy_settings *settings = study->settings;
     const struct words *const runners[] = {&settings->reference, &settings->suspect};
     static const char *const names[] = {"reference", "suspect"};
-    const struct onnxrt *runtime;
     SCOPED_STRING(text);
 
     for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
@@ -31,8 +48,7 @@ static void add_environment(struct report *report, const struct study *study)
     report_add_environment(report, "model", study->question->model);
     report_add_environment(report, "input data", settings->data_are_given ? "given" : "generated");
     report_add_environment(report, "tolerance", study->tolerance_why);
-    if (onnxrt_load(NULL, &runtime, NULL) == 0)
-        report_add_environment(report, "ONNX Runtime", runtime->version);
+    add_runtimes(report, settings);
 }
 
 static void add_steps(struct report *report, const struct study *study)

@@ -421,6 +421,7 @@ static int hash_passes_session(const struct passes_command *command, struct hash
     for (size_t i = 0; i < decisions->count; i++)
         string_add_format(&names, "%s\n", decisions->items[i]);
     *ret = hash_combine(*ret, hash_bytes(names.data, names.size));
+    debug_hash_runtime(&command->values->file.onnxrt.runtime, ret);
     if (rc == 0 && command->check.inputs != NULL) {
         struct hash data;
 

@@ -1,10 +1,12 @@
 /* cli/debug/session.c: see session.h. */
 #include "cli/debug/session.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/onnxrt/preload.h"
+#include "backend/onnxrt/search.h"
 #include "base/file/file.h"
 #include "base/file/identity.h"
 #include "base/hash.h"
@@ -54,6 +56,19 @@ int debug_hash_builder_options(const struct command_context *context, const stru
     return rc;
 }
 
+void debug_hash_runtime(const struct onnxrt_settings *settings, struct hash *hash)
+{
+    char *path SCOPED_FREE = NULL;
+    struct hash content;
+    void *handle;
+
+    if (onnxrt_search(settings->library, &handle, &path, NULL) < 0)
+        return;
+    if (hash_file(path, &content, NULL) == 0)
+        *hash = hash_combine(*hash, content);
+    dlclose(handle);
+}
+
 static bool has_word(const char *const *words, const char *beginning)
 {
     for (; *words != NULL; words++)
@@ -66,7 +81,7 @@ void debug_preload_libraries(void *words)
 {
     const struct onednn *onednn;
 
-    if (has_word(words, "--onnxruntime-lib"))
+    if (has_word(words, "--onnxrt-library") || has_word(words, "--onnxruntime-lib"))
         return;
     if (has_word(words, "--onnxrt") || has_word(words, "--trt"))
         onnxrt_preload(NULL);

@@ -52,6 +52,10 @@ struct session_settings debug_session_settings(const struct command_context *con
 int debug_hash_builder_options(const struct command_context *context, const struct option_group *config,
                                struct hash *hash, struct error *err);
 
+/* Combines `hash` with the content of ONNX Runtime's library that answers with these settings, if there is one: another
+ * release is another runtime, under the same path, too. */
+void debug_hash_runtime(const struct onnxrt_settings *settings, struct hash *hash);
+
 /* Called in the fork server of checks that run this program with these words (NULL-terminated): loads the libraries of
  * their runners once for all, unless they name another ONNX Runtime. Libraries that fail to load are reported by the
  * check. */

@@ -32,14 +32,14 @@ static const struct manual_fact variables[] = {
     {"CONDA_PREFIX", NULL, NULL, "see VIRTUAL_ENV"},
     {"DISPLAY", NULL, "--visual", "`inspect model --visual` opens a browser only where this or WAYLAND_DISPLAY is set"},
     {"GOMP_SPINCOUNT", NULL, "--fp16", "how long threads of GNU OpenMP spin before they sleep (default: 1000)"},
-    {"HOME", NULL, NULL, "the folder that the completion of words reads for `~`"},
+    {"HOME", NULL, NULL, "the folder that the completion of words reads for `~`, and that has the cache `.cache`"},
     {"LD_LIBRARY_PATH", NULL, "--fp16", "folders in which the system's loader finds TensorRT's libraries"},
     {"NO_COLOR", NULL, NULL, "with any value: no colors, as with `--log-format no-colors`"},
     {"OMP_WAIT_POLICY", NULL, "--fp16",
      "how the OpenMP threads of oneDNN wait. Unless this or GOMP_SPINCOUNT is set, they spin only briefly"},
-    {"ORT_DISABLE_TELEMETRY", NULL, "--onnxruntime-lib",
+    {"ORT_DISABLE_TELEMETRY", NULL, "--onnxrt-library",
      "telemetry of ONNX Runtime, which is disabled unless this is set"},
-    {"ORT_DYLIB_PATH", NULL, "--onnxruntime-lib",
+    {"ORT_DYLIB_PATH", NULL, "--onnxrt-library",
      "ONNX Runtime's shared library, if neither an option, POLYGRAPHY_ONNXRUNTIME nor the installation provides one"},
     {"PATH", NULL, NULL, "search path for the programs of checks and of --runner"},
     {"POLYGRAPHY_ARTIFACT", NULL, "--check", "set for checks: the path of the candidate"},
@@ -56,7 +56,7 @@ static const struct manual_fact variables[] = {
      "distinguishes failures (3 and 125)"},
     {"POLYGRAPHY_MODEL", NULL, "--runner", "set for commands of --runner and --runner-build: the path of {model}"},
     {"POLYGRAPHY_ONEDNN", NULL, "--fp16", "oneDNN's shared library for the built-in engine (default: the system's)"},
-    {"POLYGRAPHY_ONNXRUNTIME", NULL, "--onnxruntime-lib",
+    {"POLYGRAPHY_ONNXRUNTIME", NULL, "--onnxrt-library",
      "ONNX Runtime's shared library, its folder, or the name of one of the system's libraries"},
     {"POLYGRAPHY_OUTPUTS", NULL, "--runner", "set for commands of --runner: the path of {outputs}"},
     {"POLYGRAPHY_RUNNER_HOST", NULL, "--runner",
@@ -73,6 +73,8 @@ static const struct manual_fact variables[] = {
     {"VIRTUAL_ENV", NULL, NULL,
      "the Python environment whose packages are searched for the libraries of ONNX Runtime, TensorRT and oneDNN"},
     {"WAYLAND_DISPLAY", NULL, "--visual", "see DISPLAY"},
+    {"XDG_CACHE_HOME", NULL, "--onnxrt-library",
+     "the cache: polygraphy/onnxruntime-VERSION in it has fetched releases of ONNX Runtime (default: ~/.cache)"},
 };
 
 static const struct manual_fact files[] = {
@@ -84,6 +86,8 @@ static const struct manual_fact files[] = {
      "all verdicts of the session, for --load-debug-replay; --save-debug-replay names another file"},
     {"polygraphy_artifacts", NULL, "--artifacts",
      "the files that --artifacts has sorted; --artifacts-dir names another folder"},
+    {"~/.cache/polygraphy/onnxruntime-VERSION/libonnxruntime.so.1", NULL, "--onnxrt-library",
+     "a release of ONNX Runtime that --onnxrt-library has fetched"},
 };
 
 const struct manual_facts manual_exit_statuses = {"EXIT STATUS", MANUAL_STATUS, exit_statuses,

@@ -5,6 +5,7 @@
 
 #include "backend/command/command.h"
 #include "backend/command/resident.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "base/crash.h"
 #include "base/memory.h"
 #include "base/process/guard.h"
@@ -15,6 +16,7 @@
 #include "cli/options/runners/runner_words.h"
 #include "cli/run/divergence.h"
 #include "cli/run/junit.h"
+#include "cli/run/libraries.h"
 #include "cli/run/model.h"
 #include "cli/run/nodes.h"
 #include "cli/run/report.h"
@@ -216,6 +218,7 @@ struct chosen_runners {
     struct runner_command *commands; /* of those that are commands */
     size_t count;
     bool guarded;              /* programs are started, which nothing may outlive */
+    bool are_separate;         /* libraries of ONNX Runtime are in worker processes */
     struct staying_host *host; /* of those that stay; or NULL */
 };
 
@@ -301,7 +304,8 @@ static int choose_runners(const struct runner_values *values, const struct run_m
                                                        .timeout = values->timeout};
         runner->settings = &ret->commands[index];
     }
-    return 0;
+    return run_libraries_separate(ret->items, ret->count, &model->settings->file.onnxrt.runtime, &ret->are_separate,
+                                  model->context->log, err);
 }
 
 static void release_runners(struct chosen_runners *runners)
@@ -385,6 +389,7 @@ struct accounts {
     struct json_writer *json;   /* NULL: not wanted */
     struct report *page;        /* NULL: not wanted */
     struct divergence_findings findings;
+    const struct chosen_runners *runners;
 };
 
 static void write_json(const struct run_model *model, const struct accounts *accounts, bool passed,
@@ -400,6 +405,8 @@ static void write_json(const struct run_model *model, const struct accounts *acc
     verdict.compare = functions.data;
     json_writer_begin_object(json);
     run_report_write(accounts->results, &verdict, json);
+    run_libraries_write(accounts->runners->items, accounts->runners->count, &model->settings->file.onnxrt.runtime,
+                        json);
     if (json_writer_key_or_null(json, "first_divergence", model->model != NULL && values->first_divergence))
         divergence_findings_write(&accounts->findings, model->model, file, accounts->results, json);
     json_writer_end_object(json);
@@ -433,6 +440,7 @@ static int write_accounts(const struct run_model *model, struct accounts *accoun
     if (rc < 0)
         goto done;
     run_page_fill(page, &outcome);
+    run_libraries_add_to_page(accounts->runners->items, accounts->runners->count, &settings->file.onnxrt.runtime, page);
     accounts->page = NULL;
     rc = report_finish(context, &settings->report, page, err);
 done:
@@ -477,7 +485,6 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     /* Masks have infinities, which are no divergence. Without that option, also in a check that is typed by the user,
      * Polygraphy's rule holds; the checks that debug tools write have --infinities-compare-equal. */
     ret.comparison.rules.infinities_compare_equal |= values->first_divergence;
-    ret.types = &onnxrt_backend;
     ret.log = context->log;
     return ret;
 }
@@ -536,7 +543,7 @@ static int run_command(const struct command_context *context, const struct run_s
     struct run_report report;
     struct json_writer json;
     struct plots plots = {0};
-    struct accounts accounts = {.json = json_path != NULL ? &json : NULL};
+    struct accounts accounts = {.json = json_path != NULL ? &json : NULL, .runners = &runners};
     struct accuracy_results accuracy = {0};
     struct watchers watchers = {.plots = draws ? &plots : NULL};
     struct run_model model = {.context = context, .settings = options, .in_groups = runs_in_groups(options)};
@@ -557,6 +564,7 @@ static int run_command(const struct command_context *context, const struct run_s
     rc = choose_runners(runner_values, &model, &runners, err);
     settings.runners = runners.items;
     settings.count = runners.count;
+    settings.types = runners.are_separate ? &onnxrt_apart_backend : &onnxrt_backend;
     settings.report = watchers.report;
     watch_accuracy(&watchers, options, &accuracy);
     settings.comparison.on_compared =

@@ -114,27 +114,28 @@ static void add_word_files(struct words words, size_t index, struct watched_file
     file_list_release(&files);
 }
 
-static const char *find_value(struct words words, const char *option)
+const char *accuracy_library_of(struct words words)
 {
     for (size_t i = 0; i < words.count; i++)
-        if (is_option(words, i, option))
+        if (is_option(words, i, "--onnxrt-library") || is_option(words, i, "--onnxruntime-lib"))
             return words.items[i];
     return NULL;
 }
 
 /* ONNX Runtime computes what the built-in engine leaves to it, too. Without it there is nothing to add. */
-static void add_runtime(const struct accuracy_settings *settings, struct watched_files *ret)
+static void add_runtimes(const struct accuracy_settings *settings, struct watched_files *ret)
 {
-    const char *wanted = find_value(settings->reference, "--onnxruntime-lib");
-    char *path SCOPED_FREE = NULL;
-    void *handle;
+    const struct words runners[] = {settings->reference, settings->suspect};
 
-    if (wanted == NULL)
-        wanted = find_value(settings->suspect, "--onnxruntime-lib");
-    if (onnxrt_search(wanted, &handle, &path, NULL) < 0)
-        return;
-    watched_files_add(ret, path, true);
-    dlclose(handle);
+    for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
+        char *path SCOPED_FREE = NULL;
+        void *handle;
+
+        if (onnxrt_search(accuracy_library_of(runners[i]), &handle, &path, NULL) < 0)
+            continue;
+        watched_files_add(ret, path, true);
+        dlclose(handle);
+    }
 }
 
 int accuracy_inputs_find(const struct accuracy_settings *settings, struct watched_files *ret, struct error *err)
@@ -148,7 +149,7 @@ int accuracy_inputs_find(const struct accuracy_settings *settings, struct watche
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         for (size_t k = 0; k < words[i].count; k++)
             add_word_files(words[i], k, ret);
-    add_runtime(settings, ret);
+    add_runtimes(settings, ret);
     if (settings->engine_library != NULL)
         watched_files_add(ret, settings->engine_library, true);
     if (settings->program != NULL)

@@ -168,7 +168,7 @@ int providers_open(const struct provider_settings *settings, struct provider_lis
     if (list.count == 0)
         rc = error_set(err, ERR_MISSING,
                        "no tactic source is available: install oneDNN (libdnnl) or ONNX Runtime, or specify it with "
-                       "--onnxruntime-lib");
+                       "--onnxrt-library");
 done:
     if (rc == 0)
         *ret = list;

@@ -1,6 +1,7 @@
 /* backend/onnxrt/apart/backend.c: see backend.h. */
 #include "backend/onnxrt/apart/backend.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,9 +46,20 @@ static const struct message_field description_fields[] = {
 };
 static const struct message_record description_record = MESSAGE_RECORD(struct onnxrt_description, description_fields);
 
+/* The copy that has loaded a library. */
+struct library_worker {
+    char *library; /* of the settings; NULL: the one that is found */
+    struct worker_work work;
+    char name[64]; /* of the runtime, for messages; with its release once that is known */
+    struct worker_process process;
+    uint64_t shared_generation; /* of the first copy that has the shared values */
+    struct library_worker *next;
+};
+
 /* In the original: what is known of a session of the copy. */
 struct apart_session {
     struct backend_session base;
+    struct library_worker *worker;
     uint64_t number, generation; /* of the session in the copy, of the copy */
     struct bounds bounds;
     struct log *log;
@@ -190,13 +202,40 @@ static const struct worker_work work = {
     .function_count = QUESTIONS,
 };
 
-static struct worker_process worker = WORKER(&work);
+static pthread_mutex_t workers_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct library_worker *workers; /* until the end of the process */
+
+static bool is_same_library(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* One process for each library: two of them in one process would share symbols and a crash. */
+static struct library_worker *find_worker(const char *library)
+{
+    struct library_worker *ret;
+
+    pthread_mutex_lock(&workers_mutex);
+    for (ret = workers; ret != NULL && !is_same_library(ret->library, library);)
+        ret = ret->next;
+    if (ret == NULL) {
+        ret = memory_alloc_zero(1, sizeof(*ret));
+        ret->library = library != NULL ? memory_strdup(library) : NULL;
+        ret->work = work;
+        ret->work.name = ret->name;
+        snprintf(ret->name, sizeof(ret->name), "%s", work.name);
+        ret->process = (struct worker_process)WORKER(&ret->work);
+        ret->next = workers;
+        workers = ret;
+    }
+    pthread_mutex_unlock(&workers_mutex);
+    return ret;
+}
 
 /* What a copy has had since it was forked off, by address. */
 static struct {
     struct text *items;
     size_t count;
-    uint64_t generation; /* of the first copy that has them */
 } shared;
 
 static void apart_close(struct backend_session *base)
@@ -206,7 +245,8 @@ static void apart_close(struct backend_session *base)
 
     if (session == NULL)
         return;
-    worker_exchange_begin(&exchange, &worker, QUESTION_CLOSE, &session->bounds, session->generation, session->log);
+    worker_exchange_begin(&exchange, &session->worker->process, QUESTION_CLOSE, &session->bounds, session->generation,
+                          session->log);
     message_put_number(&exchange.question, session->number);
     if (session->generation != 0)
         worker_exchange_ask(&exchange, NULL);
@@ -231,9 +271,10 @@ static int apart_open(const struct backend_request *request, struct backend_sess
 
     arena_init(&session->arena);
     onnxrt_optimizers_init(&nobody_asks);
+    session->worker = find_worker(onnxrt_settings_of(request)->library);
     session->bounds = request->bounds;
     session->log = request->log;
-    worker_exchange_begin(&exchange, &worker, QUESTION_OPEN, &request->bounds, 0, request->log);
+    worker_exchange_begin(&exchange, &session->worker->process, QUESTION_OPEN, &request->bounds, 0, request->log);
     put_request(&exchange.question, request);
     rc = worker_exchange_ask(&exchange, err);
     if (rc < 0)
@@ -244,7 +285,7 @@ static int apart_open(const struct backend_request *request, struct backend_sess
     session->base.inputs = message_take_ios(answer, &session->arena, &session->base.input_count);
     session->base.outputs = message_take_ios(answer, &session->arena, &session->base.output_count);
     if (answer->damaged)
-        rc = worker_refuse_answer(&worker, err);
+        rc = worker_refuse_answer(&session->worker->process, err);
     else
         *ret = &session->base;
 done:
@@ -260,20 +301,24 @@ done:
 int onnxrt_apart_describe(const struct backend_request *request, struct arena *arena, struct onnxrt_description *ret,
                           struct error *err)
 {
+    const char *library = onnxrt_settings_of(request)->library;
+    struct library_worker *worker = find_worker(library);
     struct onnxrt_description description;
     struct worker_exchange exchange;
     int rc;
 
-    worker_exchange_begin(&exchange, &worker, QUESTION_DESCRIBE, &request->bounds, 0, request->log);
-    message_put_string(&exchange.question, onnxrt_settings_of(request)->library);
+    worker_exchange_begin(&exchange, &worker->process, QUESTION_DESCRIBE, &request->bounds, 0, request->log);
+    message_put_string(&exchange.question, library);
     rc = worker_exchange_ask(&exchange, err);
     if (rc < 0)
         goto done;
     message_take_record(&exchange.answer, arena, &description_record, &description);
     if (exchange.answer.damaged || description.version == NULL || description.path == NULL)
-        rc = worker_refuse_answer(&worker, err);
-    else
-        *ret = description;
+        rc = worker_refuse_answer(&worker->process, err);
+    if (rc < 0)
+        goto done;
+    snprintf(worker->name, sizeof(worker->name), "%s %s", work.name, description.version);
+    *ret = description;
 done:
     worker_exchange_end(&exchange);
     return rc;
@@ -289,30 +334,31 @@ static int compare_places(const void *a, const void *b)
 /* A running worker was forked too early to have them. */
 static void apart_share(const struct text *values, size_t count)
 {
-    uint64_t next = count > 0 ? worker_stop(&worker) : 0;
-
+    pthread_mutex_lock(&workers_mutex);
+    for (struct library_worker *worker = workers; worker != NULL; worker = worker->next)
+        worker->shared_generation = count > 0 ? worker_stop(&worker->process) : 0;
+    pthread_mutex_unlock(&workers_mutex);
     free(shared.items);
     shared.items = memory_alloc_zero(count, sizeof(*shared.items));
     for (size_t i = 0; i < count; i++)
         shared.items[i] = values[i];
     qsort(shared.items, count, sizeof(*shared.items), compare_places);
     shared.count = count;
-    shared.generation = next;
 }
 
-static bool is_shared(const struct tensor *tensor, uint64_t session_generation)
+static bool is_shared(const struct tensor *tensor, const struct apart_session *session)
 {
     const struct text place = {tensor->data, tensor->size};
     const struct text *found;
 
-    if (tensor->type == DATA_STRING || shared.count == 0 || session_generation < shared.generation)
+    if (tensor->type == DATA_STRING || shared.count == 0 || session->generation < session->worker->shared_generation)
         return false;
     found = bsearch(&place, shared.items, shared.count, sizeof(*shared.items), compare_places);
     return found != NULL && found->size >= place.size;
 }
 
 /* Values that both processes have are passed by address. */
-static void put_feed(struct message *question, const struct tensor_list *feed, uint64_t session_generation)
+static void put_feed(struct message *question, const struct tensor_list *feed, const struct apart_session *session)
 {
     struct tensor_list both_have SCOPED(tensor_list_release) = {0};
     struct tensor_list others SCOPED(tensor_list_release) = {0};
@@ -322,8 +368,7 @@ static void put_feed(struct message *question, const struct tensor_list *feed, u
         struct tensor tensor;
 
         tensor_borrow(from->type, &from->shape, from->data, from->size, &tensor);
-        tensor_list_add(is_shared(from, session_generation) ? &both_have : &others, text_of(feed->items[i].name),
-                        &tensor);
+        tensor_list_add(is_shared(from, session) ? &both_have : &others, text_of(feed->items[i].name), &tensor);
     }
     message_put_shared_tensors(question, &both_have);
     message_put_tensors(question, &others);
@@ -340,10 +385,11 @@ static int apart_run(struct backend_session *base, const struct tensor_list *fee
     double took;
     int rc;
 
-    worker_exchange_begin(&exchange, &worker, QUESTION_RUN, &session->bounds, session->generation, session->log);
+    worker_exchange_begin(&exchange, &session->worker->process, QUESTION_RUN, &session->bounds, session->generation,
+                          session->log);
     exchange.bounds.seconds *= TIMES_TO_RUN;
     message_put_record(&exchange.question, &run_record, &run);
-    put_feed(&exchange.question, feed, session->generation);
+    put_feed(&exchange.question, feed, session);
     rc = worker_exchange_ask(&exchange, err);
     if (rc < 0)
         goto done;
@@ -354,7 +400,7 @@ static int apart_run(struct backend_session *base, const struct tensor_list *fee
     if (rc < 0)
         goto done;
     if (exchange.answer.damaged) {
-        rc = worker_refuse_answer(&worker, err);
+        rc = worker_refuse_answer(&session->worker->process, err);
         goto done;
     }
     worker_exchange_own(&exchange, &outputs);

@@ -2,8 +2,8 @@
  *
  * A backend like the one that it stands for, with the same sessions, messages and log lines. The runtime is loaded, and
  * works, in a bounded copy of this program (base/process/bounded.h), which is forked off when the first session is
- * opened and serves all that follow. `bounds` of the request says what it may have: `seconds` to load a model, ten
- * times that to run one.
+ * opened and serves all that follow with the same library (struct onnxrt_settings): each library has one. `bounds` of
+ * the request says what it may have: `seconds` to load a model, ten times that to run one.
  *
  * That the copy has crashed, or had to be ended, is an error for which bounded_process_is_end() holds, never a refusal
  * like others: what is asked next has a new copy. Sessions that were open are lost then. A lack of memory that the

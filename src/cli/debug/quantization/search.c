@@ -158,6 +158,7 @@ static int hash_quantization_session(const struct quantization_session *command,
     if (rc == 0)
         rc = hash_file_into(command->check.inputs, ret, err);
     *ret = hash_combine(*ret, hash_bytes(scores, subject->quantizers.count * sizeof(*scores)));
+    debug_hash_runtime(&command->settings->file.onnxrt.runtime, ret);
     return rc;
 }
 

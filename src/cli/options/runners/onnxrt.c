@@ -5,6 +5,7 @@
 
 #include "backend/onnxrt/settings.h"
 #include "backend/onnxrt/optimizers.h"
+#include "backend/onnxrt/releases.h"
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
@@ -31,6 +32,27 @@ static int convert_list(struct parse *parse, const char *spelling, struct words 
 {
     (void)parse, (void)spelling, (void)err;
     *(const char *const **)field = words.items;
+    return 0;
+}
+
+/* ---- The library ---- */
+
+/* A release becomes the path of its library. */
+static int convert_library(struct parse *parse, const char *spelling, struct words words, void *field,
+                           struct error *err)
+{
+    const char *word = words.items[0];
+    char *path;
+    int rc;
+
+    *(const char **)field = word;
+    if (!onnxrt_is_release(word))
+        return 0;
+    rc = onnxrt_release_fetch(word, parse_log(parse), &path, err);
+    if (rc < 0)
+        return error_context(err, "%s", spelling);
+    *(const char **)field = arena_strdup(parse_arena(parse), path);
+    free(path);
     return 0;
 }
 
@@ -264,9 +286,11 @@ static const struct option options[] = {
                .help = "entries of ONNX Runtime's session configuration for sessions that run the model, for example "
                        "session.disable_prepacking=1. docs/onnx-runtime.md lists those that help to find the cause of "
                        "a difference"),
-    OPTION_ROW(struct onnxrt_values, runtime.library, .names = {"--onnxruntime-lib"}, .yields = true,
-               .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
-               .help = "path of ONNX Runtime's shared library (default: searched)"),
+    OPTION_ROW(struct onnxrt_values, runtime.library, .names = {"--onnxrt-library", "--onnxruntime-lib"},
+               .yields = true, .kind = OPTION_ONE, .value_name = "PATH|VERSION", .file = OPTION_READS,
+               .convert = convert_library,
+               .help = "path of ONNX Runtime's shared library (default: searched), or a release, such as 1.22.1, which "
+                       "is fetched from PyPI or npm into the user's cache"),
     OPTION_ROW(struct onnxrt_values, runtime.custom_op_libraries, .names = {"--onnxrt-custom-ops"}, .yields = true,
                .kind = OPTION_MANY, .value_name = "PATH", .file = OPTION_READS, .convert = convert_list,
                .extensions = "so", .help = "shared libraries with custom operators for ONNX Runtime"),

@@ -70,7 +70,7 @@ static void library_that_is_missing_is_an_error_and_may_be_named_better_later(vo
 
     open_fails(&request, ERR_MISSING, &err);
     assert_message_contains(&err, "'/no/such/folder'");
-    assert_message_contains(&err, "--onnxruntime-lib");
+    assert_message_contains(&err, "--onnxrt-library");
     require_onnxruntime();
     onnxrt_backend.close(open_model("identity"));
 }

@@ -40,7 +40,7 @@ static void place_that_the_user_names_is_the_only_one(void **state)
     struct error err;
 
     search_fails("nowhere", &err);
-    assert_message_contains(&err, "where --onnxruntime-lib points; looked at: 'nowhere' (not there); name");
+    assert_message_contains(&err, "where --onnxrt-library points; looked at: 'nowhere' (not there); name");
     assert_int_equal(setenv("POLYGRAPHY_ONNXRUNTIME", "elsewhere", 1), 0);
     search_fails(NULL, &err);
     assert_message_contains(&err, "where POLYGRAPHY_ONNXRUNTIME points; looked at: 'elsewhere' (not there); name");
@@ -76,12 +76,24 @@ static void package_of_the_active_python_environment_comes_last(void **state)
     struct error err;
 
     search_fails(NULL, &err);
-    assert_message_contains(&err, "which has no C library (onnxruntime 1.20.1 and later have one)");
+    assert_message_contains(&err, "/onnxruntime/capi'; ");
     scratch_file(PACKAGES "/libonnxruntime.so.1.24.1", "no library");
     search_fails(NULL, &err);
     assert_message_contains(&err, "/../lib/polygraphy' (not there), /");
     assert_message_contains(&err, PACKAGES "/libonnxruntime.so.1.24.1: ");
     assert_message_contains(&err, "install it (pip install onnxruntime), or name ");
+}
+
+static void python_package_without_the_c_library_is_told_which_package_has_one(void **state)
+{
+    struct error err;
+
+    scratch_file(PACKAGES "/onnxruntime_pybind11_state.cpython-312-x86_64-linux-gnu.so", "a module");
+    search_fails(NULL, &err);
+    assert_message_contains(&err, "a Python package without the C library, which PyPI's onnxruntime has from 1.20.1");
+    assert_int_equal(file_make_folders(PACKAGES "/../../onnxruntime-1.17.3.dist-info", &err), 0);
+    search_fails(PACKAGES, &err);
+    assert_message_contains(&err, "npm's onnxruntime-node 1.17.3 has it, which --onnxrt-library 1.17.3 fetches");
 }
 
 /* Any library that every system has will do: the search looks into none. */
@@ -111,6 +123,7 @@ int main(void)
         SEARCH_TEST(variable_of_other_programs_comes_after_what_is_beside_the_program),
         SEARCH_TEST(library_of_the_system_is_loaded_only_when_it_is_named),
         SEARCH_TEST(package_of_the_active_python_environment_comes_last),
+        SEARCH_TEST(python_package_without_the_c_library_is_told_which_package_has_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

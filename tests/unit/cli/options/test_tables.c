@@ -34,6 +34,7 @@ static const char *const new_options[] = {
     "--copy-weights",
     "--force-debug-replay",
     "--no-verify",
+    "--onnxrt-library",
     "--onnxruntime-lib",
     "--onnxrt-custom-ops",
     "--provider-options",
