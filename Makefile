@@ -303,6 +303,8 @@ $(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/fl
 	@echo 'SO   $@'
 	$(quiet)$(CC) -std=c11 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
 
+$(BUILD)/tests/plugins/provider_with_faults.so: tests/plugins/faulty_operators.h tests/plugins/onnxrt_provider.h
+
 $(BUILD)/%.so: %.c $(public_headers) $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo 'SO   $@'

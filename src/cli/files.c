@@ -48,7 +48,7 @@ static struct command_file *add_file(struct command_files *files, const struct o
     char *target SCOPED_FREE = file_follow_links(path);
 
     *file = (struct command_file){.option = option, .name = name, .path = path, .use = option->file};
-    if (file->use == OPTION_READS_DATA)
+    if (file->use == OPTION_READS_DATA || file->use == OPTION_READS_NAMED)
         file->use = OPTION_READS;
     else if (file->use == OPTION_WRITES_ITERATIONS && iteration_folder_is_name(path))
         file->use = OPTION_WRITES_FOLDER;
@@ -152,6 +152,8 @@ static void add_option_files(struct command_files *files, const struct option *o
 
         if (option->file == OPTION_READS_MODEL)
             path = model_path(parse, path);
+        else if (option->file == OPTION_READS_NAMED)
+            path = strchr(path, '=') != NULL ? strchr(path, '=') + 1 : path;
         else if (option->file == OPTION_SCRATCH)
             path = scratch_path(parse, path);
         if (option->file == OPTION_READS_DATA)

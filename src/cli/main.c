@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/onnxrt/provider_libraries.h"
 #include "base/crash.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -242,6 +243,7 @@ int main(int argc, char **argv)
     parse_release(&parse);
     log_sink_release(&sink);
     free(program);
+    provider_libraries_release();
     if (interrupt_pending())
         interrupt_die();
     return leave_program(status);

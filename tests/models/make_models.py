@@ -996,6 +996,40 @@ def convolutions():
 
 
 @model
+def operators_of_a_provider():
+    """Each operator of tests/plugins/provider_with_faults.c twice, and a Flatten, which that provider does not have."""
+    random = numpy.random.RandomState(11)
+
+    def weight(name, factor, *shape):
+        return numpy_helper.from_array((random.standard_normal(shape) * factor).astype(numpy.float32), name)
+
+    return (
+        [
+            helper.make_node("Conv", ["x", "w1", "b1"], ["c1"], "conv_1", pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
+            helper.make_node("Relu", ["c1"], ["r1"], "relu_1"),
+            helper.make_node("Conv", ["r1", "w2"], ["c2"], "conv_2", pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
+            helper.make_node("Relu", ["c2"], ["r2"], "relu_2"),
+            helper.make_node("Add", ["r1", "r2"], ["a1"], "add_1"),
+            helper.make_node("Mul", ["a1", "s1"], ["m1"], "mul_1"),
+            helper.make_node("Flatten", ["m1"], ["f"], "flatten"),
+            helper.make_node("MatMul", ["f", "w3"], ["p1"], "matmul_1"),
+            helper.make_node("Sub", ["p1", "b2"], ["d1"], "sub_1"),
+            helper.make_node("Softmax", ["d1"], ["q1"], "softmax_1", axis=-1),
+            helper.make_node("MatMul", ["q1", "w4"], ["p2"], "matmul_2"),
+            helper.make_node("Mul", ["p2", "s2"], ["m2"], "mul_2"),
+            helper.make_node("Add", ["m2", "b3"], ["a2"], "add_2"),
+            helper.make_node("Sub", ["a2", "b4"], ["d2"], "sub_2"),
+            helper.make_node("Softmax", ["d2"], ["y"], "softmax_2", axis=-1),
+        ],
+        [tensor("x", [2, 3, 6, 6])],
+        [tensor("y", [2, 16])],
+        [weight("w1", 0.3, 4, 3, 3, 3), weight("b1", 0.3, 4), weight("w2", 0.3, 4, 4, 3, 3), weight("s1", 1, 4, 1, 1),
+         weight("w3", 0.1, 144, 32), weight("b2", 1, 32), weight("w4", 1, 32, 16), weight("s2", 1, 16),
+         weight("b3", 1, 16), weight("b4", 1, 16)],
+    )
+
+
+@model
 def attention_overflow():
     """One attention block between two dense layers. Its logits are beyond what float16 can hold, before they are scaled:
     the product that makes them ("scores") and their scaling ("scale") cannot be done in float16, all the rest can."""

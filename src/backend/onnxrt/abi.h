@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ORT_API_VERSION 16           /* of the table that is asked for; release 1.16 brought it */
-#define ORT_API_VERSION_OPENVINO 17  /* the first one with append_openvino */
+#define ORT_API_VERSION 16          /* of the table that is asked for; release 1.16 brought it */
+#define ORT_API_VERSION_OPENVINO 17 /* the first one with append_openvino */
+#define ORT_API_VERSION_PLUGINS                                                                                        \
+    22 /* the first one with register_provider_library and what follows up to device_hardware */
 #define ORT_API_VERSION_HAS_SHAPE 24 /* the first one with has_shape */
 
 enum ort_severity { ORT_SEVERITY_VERBOSE, ORT_SEVERITY_INFO, ORT_SEVERITY_WARNING, ORT_SEVERITY_ERROR };
@@ -44,6 +46,9 @@ struct ort_allocator;
 struct ort_provider_options; /* a type of its own for each provider that has some */
 struct ort_threading_options;
 struct ort_arena_config;
+struct ort_key_values;
+struct ort_provider_device; /* a device, with the provider of a plug-in that can use it */
+struct ort_hardware_device;
 
 typedef void ort_log_function(void *data, int severity, const char *category, const char *log_id,
                               const char *code_location, const char *message);
@@ -201,7 +206,30 @@ struct ort_api {
     /* Only from ORT_API_VERSION_OPENVINO on. */
     struct ort_status *(*append_openvino)(struct ort_session_options *, const char *const *keys,
                                           const char *const *values, size_t count);
-    void *unused_276_389[114];
+    void *unused_276_297[22];
+    /* The next ones only from ORT_API_VERSION_PLUGINS on. The arrays belong to their owners. */
+    void (*list_key_values)(const struct ort_key_values *, const char *const **keys, const char *const **values,
+                            size_t *count);
+    void *unused_299_300[2];
+    struct ort_status *(*register_provider_library)(struct ort_env *, const char *name, const char *path);
+    struct ort_status *(*unregister_provider_library)(struct ort_env *, const char *name);
+    struct ort_status *(*provider_devices)(const struct ort_env *, const struct ort_provider_device *const **,
+                                           size_t *count);
+    struct ort_status *(*append_plugin)(struct ort_session_options *, struct ort_env *,
+                                        const struct ort_provider_device *const *, size_t device_count,
+                                        const char *const *keys, const char *const *values, size_t count);
+    void *unused_305_306[2];
+    int (*hardware_type)(const struct ort_hardware_device *);
+    uint32_t (*hardware_vendor_id)(const struct ort_hardware_device *);
+    const char *(*hardware_vendor)(const struct ort_hardware_device *);
+    uint32_t (*hardware_device_id)(const struct ort_hardware_device *);
+    const struct ort_key_values *(*hardware_metadata)(const struct ort_hardware_device *);
+    const char *(*device_provider)(const struct ort_provider_device *);
+    const char *(*device_vendor)(const struct ort_provider_device *);
+    const struct ort_key_values *(*device_metadata)(const struct ort_provider_device *);
+    const struct ort_key_values *(*device_options)(const struct ort_provider_device *);
+    const struct ort_hardware_device *(*device_hardware)(const struct ort_provider_device *);
+    void *unused_317_389[73];
     bool (*has_shape)(const struct ort_tensor_info *); /* only from ORT_API_VERSION_HAS_SHAPE on */
 };
 
@@ -278,6 +306,12 @@ ORT_SLOT(create_rocm_options, 255);
 ORT_SLOT(update_rocm_options, 256);
 ORT_SLOT(release_rocm_options, 258);
 ORT_SLOT(append_openvino, 275);
+ORT_SLOT(list_key_values, 298);
+ORT_SLOT(register_provider_library, 301);
+ORT_SLOT(append_plugin, 304);
+ORT_SLOT(hardware_type, 307);
+ORT_SLOT(device_provider, 312);
+ORT_SLOT(device_hardware, 316);
 ORT_SLOT(has_shape, 390);
 
 #undef ORT_SLOT

@@ -7,6 +7,7 @@
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/placement.h"
 #include "backend/onnxrt/providers.h"
+#include "backend/onnxrt/unchecked_keys.h"
 #include "backend/onnxrt/values.h"
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
@@ -107,7 +108,8 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     rc = onnxrt_providers_append(&providers, options, err);
     if (rc < 0)
         goto done;
-    onnxrt_unchecked_keys_warn(&providers, &settings->execution, request->log);
+    onnxrt_providers_report_plugins(&providers, request->log);
+    onnxrt_unchecked_keys_warn(&providers, request->log);
     for (const char *const *library = settings->custom_op_libraries; library && *library; library++) {
         rc = register_custom_ops(ort, options, *library, err);
         if (rc < 0)

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text/string_builder.h"
+#include "base/text/names.h"
+
+#define MOST_NAMES 5 /* of nodes in a message */
 
 static struct placed_nodes *find_placed_nodes(struct onnxrt_placement *placement, struct text provider)
 {
@@ -29,6 +31,7 @@ void onnxrt_placement_read(struct onnxrt_placement *placement, const char *messa
     const char *name = strchr(message, '['), *end = strrchr(message, ']');
     unsigned long nodes;
 
+    placement->is_listed = placement->is_listed && text_begins_with(text_of(message), "  ");
     if (text_begins_with(text_of(message), "  MemcpyFromHost (") ||
         text_begins_with(text_of(message), "  MemcpyToHost (")) {
         struct placed_nodes *last =
@@ -39,7 +42,12 @@ void onnxrt_placement_read(struct onnxrt_placement *placement, const char *messa
     } else if ((text_begins_with(text_of(message), " All nodes placed on [") ||
                 text_begins_with(text_of(message), " Node(s) placed on [")) &&
                end != NULL && end > name && sscanf(end, "]. Number of nodes: %9lu", &nodes) == 1) {
-        find_placed_nodes(placement, (struct text){name + 1, (size_t)(end - name - 1)})->count += nodes;
+        struct placed_nodes *placed = find_placed_nodes(placement, (struct text){name + 1, (size_t)(end - name - 1)});
+
+        placed->count += nodes;
+        placement->is_listed = strcmp(placed->provider, placement->wanted) != 0;
+    } else if (placement->is_listed) {
+        *VECTOR_APPEND(&placement->elsewhere) = arena_strdup(&placement->arena, message + strlen("  "));
     }
 }
 
@@ -55,6 +63,18 @@ static bool has_a_kernel_for_each_node(const char *provider)
         if (strcmp(providers[i], provider) == 0)
             return true;
     return false;
+}
+
+static void add_elsewhere_nodes(const struct onnxrt_placement *placement, struct string_builder *ret)
+{
+    struct short_list list = {.text = ret, .most = MOST_NAMES};
+
+    if (placement->elsewhere.count > 0)
+        string_add(ret, ": ");
+    for (size_t i = 0; i < placement->elsewhere.count; i++)
+        if (short_list_next(&list))
+            string_add(ret, placement->elsewhere.items[i]);
+    short_list_end(&list);
 }
 
 bool onnxrt_placement_to_text(const struct onnxrt_placement *placement, struct string_builder *ret)
@@ -88,6 +108,7 @@ bool onnxrt_placement_to_text(const struct onnxrt_placement *placement, struct s
     string_add(ret, " instead");
     if (counts_parts)
         string_add(ret, " (a part of the model that a provider has compiled counts as one node)");
+    add_elsewhere_nodes(placement, ret);
     return true;
 }
 
@@ -117,5 +138,6 @@ void onnxrt_placement_end(struct onnxrt_placement *placement, struct log *log)
     else if (onnxrt_placement_to_text(placement, &text))
         log_once(log, LOG_WARNING, "%s: %s", placement->wanted, text.data);
     free(placement->providers.items);
+    free(placement->elsewhere.items);
     arena_release(&placement->arena);
 }

@@ -25,6 +25,11 @@ struct onnxrt_placement {
         struct placed_nodes *items;
         size_t count, capacity;
     } providers;
+    struct {
+        const char **items; /* "MatMulInteger (matmul)" */
+        size_t count, capacity;
+    } elsewhere;        /* nodes of other providers; fewer than are counted, if the runtime does not list them */
+    bool is_listed;     /* the next messages list nodes of another provider */
     struct arena arena; /* of names */
 };
 
@@ -45,7 +50,8 @@ void onnxrt_placement_end(struct onnxrt_placement *placement, struct log *log);
  * count. */
 void onnxrt_placement_read(struct onnxrt_placement *placement, const char *message);
 
-/* "2 of 5 nodes run on CPUExecutionProvider instead". False when there is nothing to say. */
+/* "2 of 5 nodes run on CPUExecutionProvider instead: Loop (loop), Identity ()", with the first nodes. False when there
+ * is nothing to say. */
 bool onnxrt_placement_to_text(const struct onnxrt_placement *placement, struct string_builder *ret);
 
 #endif

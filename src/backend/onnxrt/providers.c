@@ -1,29 +1,30 @@
 /* backend/onnxrt/providers.c: see providers.h. */
 #include "backend/onnxrt/providers.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/optimizers.h"
-#include "base/file/file.h"
+#include "backend/onnxrt/provider_packages.h"
 #include "base/memory.h"
-#include "base/text/names.h"
 #include "base/text/string_builder.h"
 
 static const char cpu_provider[] = "CPUExecutionProvider";
 
+static bool contain_each_other(const char *name, const char *typed)
+{
+    return text_contains_ignoring_case(text_of(name), text_of(typed)) ||
+           text_contains_ignoring_case(text_of(typed), text_of(name));
+}
+
+/* Among those that the runtime was built with. */
 static const char *match_provider(const struct onnxrt_providers *providers, const char *typed)
 {
     for (int i = 0; i < providers->available_count; i++)
         if (strcmp(providers->available[i], typed) == 0)
             return providers->available[i];
-    for (int i = 0; i < providers->available_count; i++) {
-        struct text name = text_of(providers->available[i]);
-
-        if (text_contains_ignoring_case(name, text_of(typed)) || text_contains_ignoring_case(text_of(typed), name))
+    for (int i = 0; i < providers->available_count; i++)
+        if (contain_each_other(providers->available[i], typed))
             return providers->available[i];
-    }
     return NULL;
 }
 
@@ -40,37 +41,158 @@ static char *write_python_list(const char *const *names, size_t count)
     return string_take(&text);
 }
 
+/* ---- Choosing ---- */
+
+/* The provider of a library that `typed` stands for; NULL: none. */
+static const struct registered_provider *match_plugin(const struct provider_library *library, const char *typed)
+{
+    for (size_t i = 0; i < library->provider_count; i++)
+        if (strcmp(library->providers[i].name, typed) == 0)
+            return &library->providers[i];
+    for (size_t i = 0; i < library->provider_count; i++)
+        if (strcmp(library->name, typed) == 0 || contain_each_other(library->providers[i].name, typed))
+            return &library->providers[i];
+    return NULL;
+}
+
+static int refuse_library(const struct onnxrt *ort, const struct provider_library *library, const char *typed,
+                          struct error *err)
+{
+    SCOPED_STRING(why);
+
+    provider_library_explain(ort, library, &why);
+    return error_set(err, ERR_INVALID, "--providers %s: %s", typed, why.data);
+}
+
+/* What a name that stands for nothing could have stood for. */
+static int refuse_name(const struct onnxrt_providers *providers, const char *typed, struct error *err)
+{
+    const struct onnxrt_entries *given = &providers->execution->provider_libraries;
+    const struct provider_package *package = provider_package_find(typed);
+    char *available = write_python_list((const char *const *)providers->available, (size_t)providers->available_count);
+    SCOPED_STRING(hint);
+
+    if (package != NULL)
+        string_add_format(&hint,
+                          "; install %s (pip install %s), or name the library with --onnxrt-provider-library %s=PATH",
+                          package->package, package->package, package->name);
+    for (size_t i = 0; i < given->count; i++) {
+        const struct provider_library *library;
+
+        if (provider_library_register(providers->ort, given->items[i].key, given->items[i].value, &library, NULL) < 0)
+            continue;
+        string_add_format(&hint, "; the library '%s' has ", given->items[i].key);
+        for (size_t k = 0; k < library->provider_count; k++)
+            string_add_format(&hint, "%s'%s'", k > 0 ? ", " : "", library->providers[k].name);
+        if (library->provider_count == 0)
+            string_add(&hint, "none for a device of this machine");
+    }
+    error_set(err, ERR_INVALID,
+              "Could not find specified ONNX-Runtime execution provider: '%s'; this ONNX Runtime has %s%s", typed,
+              available, hint.size > 0 ? hint.data : "");
+    free(available);
+    return ERR_INVALID;
+}
+
+/* Of the given libraries; `by_name`: only of those that are to be registered under that name. */
+static int choose_of_libraries(const struct onnxrt_providers *providers, const char *typed, bool by_name,
+                               struct chosen_provider *ret, struct error *err)
+{
+    const struct onnxrt_entries *given = &providers->execution->provider_libraries;
+    int rc = 0;
+
+    for (size_t i = 0; i < given->count && rc == 0; i++) {
+        const struct provider_library *library;
+        bool is_named = strcmp(given->items[i].key, typed) == 0;
+
+        if (by_name ? !is_named : ret->name != NULL)
+            continue;
+        rc = provider_library_register(providers->ort, given->items[i].key, given->items[i].value, &library, err);
+        if (rc < 0)
+            break;
+        ret->plugin = match_plugin(library, typed);
+        if (ret->plugin != NULL)
+            ret->name = ret->plugin->name;
+        else if (is_named)
+            rc = refuse_library(providers->ort, library, typed, err);
+    }
+    return rc;
+}
+
+static int choose_of_package(const struct onnxrt_providers *providers, const char *typed, struct chosen_provider *ret,
+                             struct error *err)
+{
+    const struct provider_package *package = provider_package_find(typed);
+    char *path SCOPED_FREE = package != NULL ? provider_package_locate(package) : NULL;
+    const struct provider_library *library;
+    int rc;
+
+    if (path == NULL)
+        return refuse_name(providers, typed, err);
+    provider_package_load_before(package, path);
+    rc = provider_library_register(providers->ort, package->provider, path, &library, err);
+    if (rc < 0)
+        return rc;
+    ret->plugin = match_plugin(library, package->provider);
+    if (ret->plugin == NULL)
+        return refuse_library(providers->ort, library, typed, err);
+    ret->name = ret->plugin->name;
+    return 0;
+}
+
+static int choose_provider(const struct onnxrt_providers *providers, const char *typed, struct chosen_provider *ret,
+                           struct error *err)
+{
+    int rc = choose_of_libraries(providers, typed, true, ret, err);
+
+    if (rc < 0 || ret->name != NULL)
+        return rc;
+    ret->name = match_provider(providers, typed);
+    if (ret->name != NULL)
+        return 0;
+    rc = choose_of_libraries(providers, typed, false, ret, err);
+    return rc < 0 || ret->name != NULL ? rc : choose_of_package(providers, typed, ret, err);
+}
+
 static int choose_providers(struct onnxrt_providers *providers, const char *const *typed, struct error *err)
 {
     size_t count = 0;
+    int rc = 0;
 
     while (typed[count])
         count++;
-    providers->chosen = memory_alloc(count * sizeof(*providers->chosen));
-    for (size_t i = 0; i < count; i++) {
-        const char *name = match_provider(providers, typed[i]);
+    providers->chosen = memory_alloc_zero(count, sizeof(*providers->chosen));
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = choose_provider(providers, typed[i], &providers->chosen[providers->chosen_count++], err);
+    return rc;
+}
 
-        if (!name) {
-            char *available =
-                write_python_list((const char *const *)providers->available, (size_t)providers->available_count);
+const struct chosen_provider *onnxrt_providers_find(const struct onnxrt_providers *providers, const char *typed)
+{
+    const char *built_in = match_provider(providers, typed);
 
-            error_set(err, ERR_INVALID,
-                      "Could not find specified ONNX-Runtime execution provider: '%s'; this ONNX Runtime has %s",
-                      typed[i], available);
-            free(available);
-            return ERR_INVALID;
-        }
-        providers->chosen[providers->chosen_count++] = name;
+    for (size_t i = 0; i < providers->chosen_count; i++) {
+        const struct chosen_provider *chosen = &providers->chosen[i];
+
+        if (strcmp(chosen->name, typed) == 0 ||
+            (chosen->plugin != NULL && strcmp(chosen->plugin->library->name, typed) == 0))
+            return chosen;
     }
-    return 0;
+    for (size_t i = 0; i < providers->chosen_count; i++) {
+        const struct chosen_provider *chosen = &providers->chosen[i];
+
+        if (chosen->plugin == NULL ? chosen->name == built_in : contain_each_other(chosen->name, typed))
+            return chosen;
+    }
+    return NULL;
 }
 
 /* Whether the runtime is asked for this provider. The processor runs every operator, so nothing that was chosen after
  * it would get one. */
-static bool is_asked_for(const struct onnxrt_providers *providers, const char *name)
+static bool is_asked_for(const struct onnxrt_providers *providers, const struct chosen_provider *wanted)
 {
-    for (size_t i = 0; i < providers->chosen_count && strcmp(providers->chosen[i], cpu_provider) != 0; i++)
-        if (strcmp(providers->chosen[i], name) == 0)
+    for (size_t i = 0; i < providers->chosen_count && strcmp(providers->chosen[i].name, cpu_provider) != 0; i++)
+        if (&providers->chosen[i] == wanted)
             return true;
     return false;
 }
@@ -78,9 +200,12 @@ static bool is_asked_for(const struct onnxrt_providers *providers, const char *n
 /* An option that nobody gets would change nothing, and nobody would know. */
 static int check_options(const struct onnxrt_providers *providers, struct error *err)
 {
-    for (size_t i = 0; i < providers->options.count; i++) {
-        const struct onnxrt_entry *option = &providers->options.items[i];
-        const char *name = match_provider(providers, option->provider);
+    const struct onnxrt_entries *options = &providers->execution->provider_options;
+
+    for (size_t i = 0; i < options->count; i++) {
+        const struct onnxrt_entry *option = &options->items[i];
+        const struct chosen_provider *wanted = onnxrt_providers_find(providers, option->provider);
+        const char *name = wanted != NULL ? wanted->name : match_provider(providers, option->provider);
         char *chosen SCOPED_FREE = NULL;
 
         if (name && strcmp(name, cpu_provider) == 0)
@@ -88,7 +213,7 @@ static int check_options(const struct onnxrt_providers *providers, struct error 
                              "--provider-options '%s:%s=%s': %s takes no options; --onnxrt-threads and "
                              "--session-config are what changes it",
                              option->provider, option->key, option->value, name);
-        if (name && is_asked_for(providers, name))
+        if (wanted != NULL && is_asked_for(providers, wanted))
             continue;
         chosen = onnxrt_providers_to_text(providers);
         return error_set(
@@ -105,7 +230,7 @@ int onnxrt_providers_init(const struct onnxrt *ort, const struct onnxrt_executio
 {
     static const char *const cpu_alone[] = {cpu_provider, NULL};
     const char *const *typed = execution->providers && execution->providers[0] ? execution->providers : cpu_alone;
-    struct onnxrt_providers providers = {.ort = ort, .options = execution->provider_options};
+    struct onnxrt_providers providers = {.ort = ort, .execution = execution};
     int rc = onnxrt_check(ort, ort->api->available_providers(&providers.available, &providers.available_count), err,
                           "ONNX Runtime does not tell its execution providers");
 
@@ -136,12 +261,16 @@ void onnxrt_providers_release(struct onnxrt_providers *providers)
 
 char *onnxrt_providers_to_text(const struct onnxrt_providers *providers)
 {
-    return write_python_list(providers->chosen, providers->chosen_count);
+    const char **names SCOPED_FREE = memory_alloc_zero(providers->chosen_count, sizeof(*names));
+
+    for (size_t i = 0; i < providers->chosen_count; i++)
+        names[i] = providers->chosen[i].name;
+    return write_python_list(names, providers->chosen_count);
 }
 
 const char *onnxrt_providers_preferred(const struct onnxrt_providers *providers)
 {
-    return strcmp(providers->chosen[0], cpu_provider) != 0 ? providers->chosen[0] : NULL;
+    return strcmp(providers->chosen[0].name, cpu_provider) != 0 ? providers->chosen[0].name : NULL;
 }
 
 /* ---- Ways into the runtime ---- */
@@ -205,15 +334,18 @@ struct option_list {
 };
 
 /* A later option replaces an earlier one of the same key. */
-static void collect_options(const struct onnxrt_providers *providers, const char *provider, struct option_list *ret)
+static void collect_options(const struct onnxrt_providers *providers, const struct chosen_provider *provider,
+                            struct option_list *ret)
 {
-    ret->keys = memory_alloc_zero(providers->options.count, sizeof(*ret->keys));
-    ret->values = memory_alloc_zero(providers->options.count, sizeof(*ret->values));
-    for (size_t i = 0; i < providers->options.count; i++) {
-        const struct onnxrt_entry *option = &providers->options.items[i];
+    const struct onnxrt_entries *options = &providers->execution->provider_options;
+
+    ret->keys = memory_alloc_zero(options->count, sizeof(*ret->keys));
+    ret->values = memory_alloc_zero(options->count, sizeof(*ret->values));
+    for (size_t i = 0; i < options->count; i++) {
+        const struct onnxrt_entry *option = &options->items[i];
         size_t place = 0;
 
-        if (match_provider(providers, option->provider) != provider)
+        if (onnxrt_providers_find(providers, option->provider) != provider)
             continue;
         while (place < ret->count && strcmp(ret->keys[place], option->key) != 0)
             place++;
@@ -238,7 +370,7 @@ static struct ort_status *append_own(const struct entry_points *own, struct ort_
     return status;
 }
 
-static int append_provider(const struct onnxrt_providers *providers, const char *provider,
+static int append_provider(const struct onnxrt_providers *providers, const struct chosen_provider *provider,
                            struct ort_session_options *options, struct error *err)
 {
     const struct onnxrt *ort = providers->ort;
@@ -249,40 +381,29 @@ static int append_provider(const struct onnxrt_providers *providers, const char 
     int rc;
 
     collect_options(providers, provider, &given);
-    if (find_entry_points(ort->api, provider, &own))
+    if (provider->plugin != NULL)
+        status = ort->api->append_plugin(options, ort->env, provider->plugin->devices, 1, given.keys, given.values,
+                                         given.count);
+    else if (find_entry_points(ort->api, provider->name, &own))
         status = append_own(&own, options, &given);
-    else if (strcmp(provider, "OpenVINOExecutionProvider") == 0 && ort->release >= ORT_API_VERSION_OPENVINO)
+    else if (strcmp(provider->name, "OpenVINOExecutionProvider") == 0 && ort->release >= ORT_API_VERSION_OPENVINO)
         status = ort->api->append_openvino(options, given.keys, given.values, given.count);
     else
-        status = ort->api->append_provider(options, short_name(provider), given.keys, given.values, given.count);
+        status = ort->api->append_provider(options, short_name(provider->name), given.keys, given.values, given.count);
 
     for (size_t i = 0; i < given.count; i++)
         string_add_format(&asked, "%s%s=%s", i == 0 ? " with " : ", ", given.keys[i], given.values[i]);
-    rc = onnxrt_check(ort, status, err, "ONNX Runtime's %s does not work here%s", provider,
+    rc = onnxrt_check(ort, status, err, "ONNX Runtime's %s does not work here%s", provider->name,
                       asked.size > 0 ? asked.data : "");
     free(given.keys);
     free(given.values);
     return rc;
 }
 
-/* The provider that `typed` stands for, when it is one that takes options which it does not know, and lies in the
- * runtime's own library; else NULL. */
-static const char *find_careless_provider(const struct onnxrt_providers *providers, const char *typed)
-{
-    static const char *const careless[] = {"WebGpuExecutionProvider", "XnnpackExecutionProvider",
-                                           "CoreMLExecutionProvider", "DmlExecutionProvider"};
-    const char *name = match_provider(providers, typed);
-
-    for (size_t i = 0; name != NULL && i < ARRAY_LEN(careless); i++)
-        if (strcmp(careless[i], name) == 0)
-            return name;
-    return NULL;
-}
-
 static bool chosen_before(const struct onnxrt_providers *providers, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(providers->chosen[i], providers->chosen[index]) == 0)
+        if (strcmp(providers->chosen[i].name, providers->chosen[index].name) == 0)
             return true;
     return false;
 }
@@ -294,118 +415,39 @@ int onnxrt_providers_append(const struct onnxrt_providers *providers, struct ort
     int rc = 0;
 
     for (size_t i = 0; i < providers->chosen_count && rc == 0; i++) {
-        if (strcmp(providers->chosen[i], cpu_provider) == 0)
+        if (strcmp(providers->chosen[i].name, cpu_provider) == 0)
             return 0;
         if (!chosen_before(providers, i))
-            rc = append_provider(providers, providers->chosen[i], options, err);
+            rc = append_provider(providers, &providers->chosen[i], options, err);
     }
     return rc;
 }
 
-/* ---- Keys that the runtime does not check ---- */
-
-#define LONGEST_KEY 128 /* the runtime's bound up to release 1.22 */
-
-/* What keys of a session begin with. */
-static const char *const session_areas[] = {"session.", "optimization.", "ep.", "mlas."};
-
-static bool is_of_a_key(char c)
+static const char *find_metadata(const struct ort_api *api, const struct ort_provider_device *device, const char *key)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
+    const char *const *keys, *const *values;
+    size_t count = 0;
+
+    api->list_key_values(api->device_metadata(device), &keys, &values, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return values[i];
+    return NULL;
 }
 
-/* Offers each text of the library that begins with `area` and looks like a key, from its byte `from` on. */
-static void offer_keys(struct text library, const char *area, size_t from, struct close_names *names)
+void onnxrt_providers_report_plugins(const struct onnxrt_providers *providers, struct log *log)
 {
-    size_t size = strlen(area), found;
+    const struct ort_api *api = providers->ort->api;
 
-    for (; (found = text_find(library, text_of(area))) != SIZE_MAX;
-         library = (struct text){library.data + found + size, library.size - found - size}) {
-        struct text key = {library.data + found, size};
-        size_t room = library.size - found;
+    for (size_t i = 0; i < providers->chosen_count; i++) {
+        const struct registered_provider *plugin = providers->chosen[i].plugin;
+        const char *version;
 
-        while (key.size <= LONGEST_KEY && key.size < room && is_of_a_key(key.data[key.size]))
-            key.size++;
-        if (key.size > size && key.size < room && key.data[key.size] == '\0')
-            close_names_offer(names, (struct text){key.data + from, key.size - from});
-    }
-}
-
-bool onnxrt_library_has_key(struct text library, const char *area, const char *key, struct string_builder *ret)
-{
-    struct close_names names;
-
-    if (text_contains(library, (struct text){key, strlen(key) + 1}))
-        return true;
-    close_names_start(&names, text_of(key));
-    if (*area != '\0')
-        offer_keys(library, area, strlen(area), &names);
-    for (size_t i = 0; *area == '\0' && i < ARRAY_LEN(session_areas); i++)
-        offer_keys(library, session_areas[i], 0, &names);
-    close_names_add_to(&names, ret);
-    return false;
-}
-
-/* The runtime keeps options of a provider as "ep.webgpuexecutionprovider.deviceId", say. Other providers have libraries
- * of their own, which may know a session's key that the runtime's does not. */
-static void warn_of_key(const struct onnxrt *ort, struct text library, const char *provider,
-                        const struct onnxrt_entry *setting, struct log *log)
-{
-    SCOPED_STRING(area);
-    SCOPED_STRING(instead);
-
-    if (provider != NULL) {
-        string_add_format(&area, "ep.%s.", provider);
-        for (size_t i = 0; i < area.size; i++)
-            area.data[i] = (char)tolower((unsigned char)area.data[i]);
-    }
-    if (!onnxrt_library_has_key(library, area.size > 0 ? area.data : "", setting->key, &instead))
-        log_once(log, LOG_WARNING,
-                 "%s %s%s%s: the library of ONNX Runtime %s does not hold this name, so that nothing may come of it%s",
-                 provider != NULL ? "--provider-options" : "--session-config",
-                 provider != NULL ? setting->provider : "", provider != NULL ? ":" : "", setting->key, ort->version,
-                 instead.size > 0 ? instead.data : "");
-}
-
-/* The runtime does not say which of the names it knows. */
-static void warn_of_optimizers(const struct onnxrt *ort, const char *value, struct log *log)
-{
-    char *names = memory_strdup(value), *state = NULL;
-
-    for (char *name = strtok_r(names, ";", &state); name != NULL; name = strtok_r(NULL, ";", &state)) {
-        SCOPED_STRING(instead);
-
-        if (!onnxrt_optimizer_is_known(name, &instead))
-            log_once(log, LOG_WARNING,
-                     "'%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor, so that nothing may "
-                     "come of it with %s to be disabled%s",
-                     name, ort->version, instead.size > 0 ? instead.data : "");
-    }
-    free(names);
-}
-
-void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct onnxrt_execution *execution,
-                                struct log *log)
-{
-    const struct onnxrt *ort = providers->ort;
-    struct text library;
-    struct file_map map SCOPED(file_map_release) = {0};
-
-    if (execution->session_config.count + execution->provider_options.count == 0 || ort->path == NULL ||
-        file_map_open(ort->path, &map, NULL) < 0)
-        return;
-    library = (struct text){(const char *)map.data, map.size};
-    for (size_t i = 0; i < execution->session_config.count; i++) {
-        const struct onnxrt_entry *setting = &execution->session_config.items[i];
-
-        warn_of_key(ort, library, NULL, setting, log);
-        if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
-            warn_of_optimizers(ort, setting->value, log);
-    }
-    for (size_t i = 0; i < execution->provider_options.count; i++) {
-        const char *careless = find_careless_provider(providers, execution->provider_options.items[i].provider);
-
-        if (careless != NULL)
-            warn_of_key(ort, library, careless, &execution->provider_options.items[i], log);
+        if (plugin == NULL)
+            continue;
+        version = find_metadata(api, plugin->devices[0], "version");
+        log_once(log, LOG_VERBOSE, "%s%s%s: provider library '%s'%s", plugin->name, version != NULL ? " " : "",
+                 version != NULL ? version : "", plugin->library->path,
+                 plugin->device_count > 1 ? ", with the first of its devices" : "");
     }
 }

@@ -19,8 +19,9 @@ struct onnxrt_entries {
 
 /* What the runtime computes with, and how. Zeros: on the processor, with the runtime's own defaults. */
 struct onnxrt_execution {
-    const char *const *providers;           /* as typed after --providers, NULL-terminated; NULL: cpu */
-    struct onnxrt_entries provider_options; /* each of one of these providers */
+    const char *const *providers;             /* as typed after --providers, NULL-terminated; NULL: cpu */
+    struct onnxrt_entries provider_libraries; /* `key` is the name to register `value` under, a path */
+    struct onnxrt_entries provider_options;   /* each of one of these providers */
     struct onnxrt_entries session_config;
 };
 

@@ -66,6 +66,7 @@ enum option_file {
     OPTION_READS_MODEL, /* read, with the external data of the model */
     OPTION_READS_DATA,  /* read; the words are those of format/data/word.h */
     OPTION_READS,
+    OPTION_READS_NAMED,       /* read; the words are NAME=PATH */
     OPTION_RUNS,              /* a command line, or its words: files that it names are read */
     OPTION_WRITES,            /* replaced atomically */
     OPTION_SCRATCH,           /* written for each check, then removed */
@@ -117,6 +118,7 @@ struct option {
     enum option_names naming;
     const char *const *hints; /* NULL-terminated words, or NULL */
 
+    const char *with;           /* option of the group: if that belongs to single runners, this does, too; or NULL */
     const char *shares;         /* first name of an option whose file this one may overwrite; NULL: none */
     const char *refusal;        /* if not NULL: the option is refused with this text: why, and the alternative */
     const char *topic;          /* heading that the refusal names: NAME of FROM_POLYGRAPHY(NAME) */

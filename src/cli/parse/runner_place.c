@@ -51,6 +51,18 @@ static bool differs_by_runner(const struct parse *parse, const struct group_stat
     return false;
 }
 
+static bool belongs_to_single_runners(const struct parse *parse, const struct group_state *state, size_t index,
+                                      const char *runner)
+{
+    const struct option_group *group = state->group;
+    const char *with = group->options[index].with;
+
+    for (size_t i = 0; with != NULL && i < group->count; i++)
+        if (strcmp(group->options[i].names[0], with) == 0 && differs_by_runner(parse, state, i, runner))
+            return true;
+    return differs_by_runner(parse, state, index, runner);
+}
+
 /* Adds what stands behind `before` runners: to the words so far, or in their place. */
 static void add_words_behind(const struct parse *parse, const struct group_state *state, size_t index,
                              const char *runner, size_t before, struct option_state *ret)
@@ -78,7 +90,7 @@ static struct option_state narrow_state(struct parse *parse, const struct group_
 {
     struct option_state ret = {0};
 
-    if (!differs_by_runner(parse, state, index, place->option))
+    if (!belongs_to_single_runners(parse, state, index, place->option))
         return state->options[index];
     for (size_t i = 0; i < parse->use_count; i++)
         ret.capacity += is_use_of(&parse->uses[i], state, index) ? parse->uses[i].count : 0;
@@ -124,7 +136,7 @@ void parse_list_given_by_runner(const struct parse *parse, const struct option_g
     const struct group_state *state = find_group(parse, group);
 
     for (size_t i = 0; state != NULL && i < group->count; i++)
-        if (differs_by_runner(parse, state, i, runner))
+        if (state->options[i].name != NULL && belongs_to_single_runners(parse, state, i, runner))
             string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", state->options[i].name);
 }
 

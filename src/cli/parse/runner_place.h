@@ -2,7 +2,8 @@
  *
  * An option is for all runners that it fits, as Polygraphy has it. One that stands behind different runners with
  * different values belongs to the runner in front of it instead; what stands in front of all of them is for those that
- * have no value of their own.
+ * have no value of their own. An option that is of no use without another one (struct option, `with`) belongs to the
+ * runner in front of it where that one does.
  *
  *   struct runner_place place = {"--onnxrt", 1};
  *

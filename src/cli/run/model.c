@@ -55,8 +55,9 @@ static int refuse_idle(struct string_builder *idle, const struct backend *runner
 int run_model_refuse_idle(const struct command_context *context, const struct runner_values *runners,
                           const struct option_group *const *of_engines, size_t count, struct error *err)
 {
-    static const char *const of_onnxrt[] = {"--providers", "--provider-options", "--session-config",
-                                            "--onnxrt-optimization-level", NULL};
+    static const char *const of_onnxrt[] = {
+        "--providers",      "--provider-options",          "--onnxrt-provider-library",
+        "--session-config", "--onnxrt-optimization-level", NULL};
     struct string_builder idle;
 
     string_init(&idle);

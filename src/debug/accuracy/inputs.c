@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/provider_packages.h"
 #include "backend/onnxrt/search.h"
+#include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "debug/check/words.h"
@@ -96,7 +98,7 @@ static bool is_option(struct words words, size_t index, const char *name)
 static void add_word_files(struct words words, size_t index, struct watched_files *ret)
 {
     bool is_line = is_option(words, index, "--runner") || is_option(words, index, "--runner-build");
-    const char *word = words.items[index];
+    const char *word = words.items[index], *equals = strchr(word, '=');
     struct named_files named = {0};
     struct file_list files = {0};
 
@@ -104,6 +106,8 @@ static void add_word_files(struct words words, size_t index, struct watched_file
         return;
     if (is_line)
         command_line_list_files(word, &named);
+    else if (equals != NULL && file_exists(equals + 1)) /* of --onnxrt-provider-library */
+        watched_files_add(ret, equals + 1, true);
     else
         data_word_list_files(word, &files);
     for (size_t i = 0; i < named.count; i++)
@@ -138,6 +142,16 @@ static void add_runtimes(const struct accuracy_settings *settings, struct watche
     }
 }
 
+/* A provider's library that is found by the provider's name. */
+static void add_installed_provider(const char *word, struct watched_files *ret)
+{
+    const struct provider_package *package = provider_package_find(word);
+    char *path SCOPED_FREE = package != NULL ? provider_package_locate(package) : NULL;
+
+    if (path != NULL)
+        watched_files_add(ret, path, true);
+}
+
 int accuracy_inputs_find(const struct accuracy_settings *settings, struct watched_files *ret, struct error *err)
 {
     const struct words words[] = {settings->reference, settings->suspect, settings->loading, settings->data,
@@ -147,8 +161,10 @@ int accuracy_inputs_find(const struct accuracy_settings *settings, struct watche
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        for (size_t k = 0; k < words[i].count; k++)
+        for (size_t k = 0; k < words[i].count; k++) {
             add_word_files(words[i], k, ret);
+            add_installed_provider(words[i].items[k], ret);
+        }
     add_runtimes(settings, ret);
     if (settings->engine_library != NULL)
         watched_files_add(ret, settings->engine_library, true);

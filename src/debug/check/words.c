@@ -271,7 +271,8 @@ struct word_walk {
     struct named_files *named;
     struct name_map replaced; /* files that the command itself writes in each run */
     struct arena arena;
-    bool are_loaded; /* the current words belong to --load-inputs or --load-outputs */
+    bool are_loaded;    /* the current words belong to --load-inputs or --load-outputs */
+    bool are_libraries; /* to --onnxrt-provider-library: NAME=PATH */
 };
 
 static bool is_written(const char *before)
@@ -320,13 +321,19 @@ static void note_named(void *data, const char *before, const char *word)
 {
     struct word_walk *walk = data;
     struct file_list files SCOPED(file_list_release) = {0};
+    const char *library;
 
-    if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0)
+    if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0) {
         walk->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
+        walk->are_libraries = strcmp(word, "--onnxrt-provider-library") == 0;
+    }
+    library = walk->are_libraries ? strchr(word, '=') : NULL;
     if (is_written(before) || word[0] == '>' || name_map_find(&walk->replaced, name_of(word)) != NAME_MAP_NONE)
         return;
     if (walk->are_loaded)
         data_word_list_files(word, &files);
+    else if (library != NULL)
+        named_files_add(walk->named, library + 1, true);
     else
         named_files_add(walk->named, word, is_script(word));
     for (size_t i = 0; i < files.count; i++)

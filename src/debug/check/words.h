@@ -46,8 +46,9 @@ bool check_words_name_path(const struct check_words *words, const char *path);
  * program of the check may still read the environment variable. */
 bool check_words_tell_of_artifact(const struct check_words *words);
 
-/* Appends the files that the command names; scripts, and files of --load-inputs and --load-outputs, are vital. Files
- * that the command writes, judged by the word before, are omitted, also where it reads them afterwards. */
+/* Appends the files that the command names; scripts, libraries of
+ * --onnxrt-provider-library, and files of --load-inputs and --load-outputs, are vital. Files that the
+ * command writes, judged by the word before, are omitted, also where it reads them afterwards. */
 void check_words_list_files(const struct check_words *words, struct named_files *ret);
 
 /* The same for a shell line of --runner or --runner-build, including its program; "NAME=" at the beginning is skipped.

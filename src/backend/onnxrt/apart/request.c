@@ -21,6 +21,7 @@ static const struct message_record request_record = MESSAGE_RECORD(struct backen
 static const struct message_field settings_fields[] = {
     MESSAGE_FIELD(struct onnxrt_settings, library, MESSAGE_STRING),
     MESSAGE_FIELD(struct onnxrt_settings, execution.providers, MESSAGE_STRINGS),
+    MESSAGE_FIELD_OF(struct onnxrt_settings, execution.provider_libraries, MESSAGE_LIST, &entry_record),
     MESSAGE_FIELD_OF(struct onnxrt_settings, execution.provider_options, MESSAGE_LIST, &entry_record),
     MESSAGE_FIELD_OF(struct onnxrt_settings, execution.session_config, MESSAGE_LIST, &entry_record),
     MESSAGE_FIELD(struct onnxrt_settings, custom_op_libraries, MESSAGE_STRINGS),

@@ -135,6 +135,7 @@ static void add_runtime(const struct reduction_request *request, bool reduces, s
 {
     static const char *const except[] = {"--providers",
                                          "--provider-options",
+                                         "--onnxrt-provider-library",
                                          "--onnxrt-optimization-level",
                                          "--onnxrt-disable-optimizers",
                                          "--session-config",

@@ -141,6 +141,21 @@ static int convert_provider_options(struct parse *parse, const char *spelling, s
     return rc;
 }
 
+/* Paths contain '=' rarely, names never. */
+static int convert_provider_libraries(struct parse *parse, const char *spelling, struct words words, void *field,
+                                      struct error *err)
+{
+    struct onnxrt_entry *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+
+    for (size_t i = 0; i < words.count; i++)
+        if (!read_setting(parse, text_of(words.items[i]), &items[i]))
+            return error_set(err, ERR_INVALID,
+                             "%s: '%.200s' is not NAME=PATH: a name for --providers, and the path of a library",
+                             spelling, words.items[i]);
+    *(struct onnxrt_entries *)field = (struct onnxrt_entries){items, words.count};
+    return 0;
+}
+
 static int convert_session_config(struct parse *parse, const char *spelling, struct words words, void *field,
                                   struct error *err)
 {
@@ -239,6 +254,10 @@ static int finish_onnxrt(struct parse *parse, void *given, struct error *err)
     struct onnxrt_entry *items;
     int rc;
 
+    if (settings->execution.provider_libraries.count > 0 && !parse_given(parse, "--providers"))
+        return error_set(err, ERR_INVALID,
+                         "--onnxrt-provider-library has no effect without --providers: add --providers %s",
+                         settings->execution.provider_libraries.items[0].key);
     common_settings_of(parse)->max_memory = (uint64_t)values->max_memory;
     string_init(&configuration.disabled);
     if (!parse_given(parse, "--onnxrt-optimization-level"))
@@ -273,10 +292,16 @@ static const struct option options[] = {
                        "lists those that load on this machine"),
     OPTION_ROW(
         struct onnxrt_values, runtime.execution.provider_options, .names = {"--provider-options"}, .yields = true,
-        .kind = OPTION_MANY, .value_name = "NAME:KEY=VALUE,...", .append = true, .convert = convert_provider_options,
+        .with = "--providers", .kind = OPTION_MANY, .value_name = "NAME:KEY=VALUE,...", .append = true,
+        .convert = convert_provider_options,
         .help =
             "options of one of --providers, by their documented names: "
             "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. Write a comma in a value as \\,"),
+    OPTION_ROW(struct onnxrt_values, runtime.execution.provider_libraries, .names = {"--onnxrt-provider-library"},
+               .yields = true, .with = "--providers", .kind = OPTION_MANY, .value_name = "NAME=PATH", .append = true,
+               .file = OPTION_READS_NAMED, .convert = convert_provider_libraries, .extensions = "so",
+               .help = "register plug-in execution providers of this library with ONNX Runtime 1.22 or later; NAME "
+                       "then stands for its provider after --providers"),
     OPTION_ROW(struct onnxrt_values, disabled_optimizers, .names = {"--onnxrt-disable-optimizers"}, .kind = OPTION_MANY,
                .value_name = "NAME", .append = true, .yields = true,
                .help = "disable these optimizers of ONNX Runtime, or single rules of them: ConstantFolding "
@@ -319,8 +344,8 @@ static const struct option options[] = {
     }
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);
-const struct option_group onnxrt_reference_options = ONNXRT_GROUP(2);
-const struct option_group onnxrt_library_options = ONNXRT_GROUP(4);
+const struct option_group onnxrt_reference_options = ONNXRT_GROUP(3);
+const struct option_group onnxrt_library_options = ONNXRT_GROUP(5);
 
 /* ---- ONNX Runtime in a worker process ---- */
 

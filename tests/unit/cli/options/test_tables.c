@@ -38,6 +38,7 @@ static const char *const new_options[] = {
     "--onnxruntime-lib",
     "--onnxrt-custom-ops",
     "--provider-options",
+    "--onnxrt-provider-library",
     "--session-config",
     "--onnxrt-disable-optimizers",
     "--decisions",

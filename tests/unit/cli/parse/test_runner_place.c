@@ -12,7 +12,7 @@ struct values {
     const char *model;
     struct words runners;
     int64_t level;
-    struct words added;
+    struct words added, joined;
 };
 
 static const struct option rows[] = {
@@ -25,6 +25,11 @@ static const struct option rows[] = {
      .fallback = "9",
      OPTION_FIELD(struct values, level)},
     {.names = {"--added"}, .kind = OPTION_MANY, .append = true, OPTION_FIELD(struct values, added)},
+    {.names = {"--joined"},
+     .kind = OPTION_MANY,
+     .append = true,
+     .with = "--level",
+     OPTION_FIELD(struct values, joined)},
 };
 
 static const struct option_group group = {.title = "Test", .options = rows, .count = ARRAY_LEN(rows)};
@@ -69,6 +74,26 @@ static void test_one_value_is_for_all(void **state)
 
     PARSE("--fast", "--level", "2", "--fast", "--level", "2");
     expect_by_runner("--fast", "");
+    command_line_release(&line);
+}
+
+static void test_an_option_goes_with_the_one_that_it_needs(void **state)
+{
+    (void)state;
+    PARSE("--fast", "--level", "1", "--fast", "--level", "2", "--joined", "a");
+    expect_by_runner("--fast", "--level, --joined");
+    assert_int_equal(values_of_runner("--fast", 0).joined.count, 0);
+    assert_int_equal(values_of_runner("--fast", 1).joined.count, 1);
+    command_line_release(&line);
+
+    PARSE("--joined", "a", "--fast", "--level", "1", "--fast", "--level", "2");
+    assert_int_equal(values_of_runner("--fast", 0).joined.count, 1);
+    assert_int_equal(values_of_runner("--fast", 1).joined.count, 1);
+    command_line_release(&line);
+
+    PARSE("--fast", "--level", "1", "--fast", "--joined", "a");
+    expect_by_runner("--fast", "");
+    assert_int_equal(values_of_runner("--fast", 0).joined.count, 1);
     command_line_release(&line);
 }
 
@@ -142,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_value_is_for_all),
+        cmocka_unit_test(test_an_option_goes_with_the_one_that_it_needs),
         cmocka_unit_test(test_the_last_of_one_runner_wins),
         cmocka_unit_test(test_different_values_belong_to_the_runner_in_front),
         cmocka_unit_test(test_values_that_add_up),

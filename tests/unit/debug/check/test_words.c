@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file/file.h"
 #include "base/memory.h"
 #include "debug/check/words.h"
 
@@ -172,6 +173,22 @@ static void inputs_of_a_runner_are_left_to_it(void **state)
                 "run --runner 'a=./x {inputs}' --runner-build=\"{inputs} b\" in.3");
 }
 
+static void a_library_of_providers_is_a_file_that_the_check_names(void **state)
+{
+    const char *items[] = {"run",          "m.onnx",           "--onnxrt-provider-library",
+                           "ours=ours.so", "--session-config", "k=ours.so"};
+    struct check_words words = words_of(items, ARRAY_LEN(items));
+    struct named_files named = {0};
+
+    (void)state;
+    assert_int_equal(file_write("ours.so", "x", 1, FILE_DURABLE, NULL), 0);
+    check_words_list_files(&words, &named);
+    assert_int_equal(named.count, 1);
+    assert_string_equal(named.items[0].path, "ours.so");
+    assert_true(named.items[0].vital);
+    named_files_release(&named);
+}
+
 static void what_is_switched_off_is_a_value(void **state)
 {
     const char *items[] = {"sh", "-c", "./check {disabled} '{disabled}'"};
@@ -217,6 +234,8 @@ int main(void)
         cmocka_unit_test(paths_are_quoted_in_a_line_of_the_shell),
         cmocka_unit_test(every_word_is_looked_at),
         cmocka_unit_test(inputs_of_a_runner_are_left_to_it),
+        cmocka_unit_test_setup_teardown(a_library_of_providers_is_a_file_that_the_check_names, scratch_folder_enter,
+                                        scratch_folder_leave),
         cmocka_unit_test(what_is_switched_off_is_a_value),
         cmocka_unit_test_setup_teardown(what_is_called_like_a_placeholder_keeps_its_name, scratch_folder_enter,
                                         scratch_folder_leave),

@@ -60,6 +60,7 @@ static void assert_same_settings(const struct onnxrt_settings *a, const struct o
 {
     assert_same_string(a->library, b->library);
     assert_same_strings(a->execution.providers, b->execution.providers);
+    assert_same_entries(&a->execution.provider_libraries, &b->execution.provider_libraries);
     assert_same_entries(&a->execution.provider_options, &b->execution.provider_options);
     assert_same_entries(&a->execution.session_config, &b->execution.session_config);
     assert_same_strings(a->custom_op_libraries, b->custom_op_libraries);
@@ -91,9 +92,11 @@ static void every_member_arrives(void **state)
     static const char *const providers[] = {"cuda", "cpu", NULL}, *const libraries[] = {"a.so", NULL};
     static const char *const hidden[] = {"x", "y", NULL};
     static const struct onnxrt_entry options[] = {{"cuda", "use_tf32", "0"}, {"cpu", "k", ""}};
+    static const struct onnxrt_entry given[] = {{NULL, "ours", "/lib/libours.so"}};
     static const struct onnxrt_entry config[] = {{NULL, "session.k", "v=w"}};
     const struct onnxrt_settings settings = {
-        "/lib/runtime", {providers, {options, 2}, {config, 1}}, libraries, -1, 2, 3, NULL, "/tmp/rewritten.onnx"};
+        "/lib/runtime",       {providers, {given, 1}, {options, 2}, {config, 1}}, libraries, -1, 2, 3, NULL,
+        "/tmp/rewritten.onnx"};
     const struct backend_request request = {
         {"model.onnx", "bytes", 5, "/weights"}, {hidden, 2}, true, {UINT64_MAX - 1, 0.25}, &settings, NULL};
     struct onnxrt_settings settings_there = {0};
