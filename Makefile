@@ -36,8 +36,8 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
             -Wold-style-definition -Wvla -Wwrite-strings $(if $(WERROR),$(if $(SANITIZE),,-Werror))
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-# What is compiled for shared libraries: see tests/tensorrt_stand_in below. Sanitizers refer to data of their own everywhere.
-pic := $(if $(SANITIZE),-fPIC)
+# All objects can be part of a shared library, whose names are those of the public headers.
+pic := -fPIC
 
 # Recursive variables: pkg-config is asked when a recipe needs it; `make check` and `make demo` get there after set-up.
 # Fused multiply-adds would round results differently from one machine to the next.
@@ -66,6 +66,7 @@ cli      := $(BUILD)/libcli.a
 program  := $(BUILD)/polygraphy
 portable := $(BUILD)/portable/polygraphy
 public   := $(BUILD)/public/libpolygraphy.a
+shared   := $(BUILD)/public/libpolygraphy.so.0
 units    := $(unit_sources:%.c=$(BUILD)/%)
 helpers  := $(program_sources:tests/programs/%.c=$(BUILD)/tests/%)
 tensorrt := $(BUILD)/tests/tensorrt/complete
@@ -93,7 +94,7 @@ all: $(library) $(program) ## build the program and the library (the default)
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(public) $(if $(SANITIZE),,$(portable)) $(emulated) $(units) $(helpers) $(tensorrt) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(public) $(if $(EMULATOR),,$(shared)) $(if $(SANITIZE),,$(portable)) $(emulated) $(units) $(helpers) $(tensorrt) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
 fresh: ## demo, check, install, deb and npm on fresh systems of Debian 12 and 13, as root and as a user; takes root, and hours
@@ -244,6 +245,13 @@ $(public): $(library)
 	$(quiet)$(OBJCOPY) --wildcard --keep-global-symbol='polygraphy_*' $(@:.a=.all.o) $(@:.a=.o)
 	$(quiet)$(AR) rcs $@ $(@:.a=.o)
 
+# The same for programs that load it, such as Python. SHARED_OBJECTS: what it needs where its libraries are archives.
+$(shared): $(library) src/library/exports.map
+	@mkdir -p $(@D)
+	@echo 'SO   $@'
+	$(quiet)$(CC) $(link) $(sanitize) -shared -Wl,-soname,$(@F),--version-script=src/library/exports.map,-Bsymbolic,--as-needed \
+	    -o $@ $(filter $(BUILD)/src/library/%,$(call objects_of,$(library_sources))) $(SHARED_OBJECTS) $(library) $(ldlibs)
+
 # All of the program but main(), for it and for the tests.
 $(cli): $(call objects_of,$(cli_sources)) $(BUILD)/sources
 	@rm -f $@
@@ -271,11 +279,7 @@ $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
 
 
-# What stands in for TensorRT's libraries has the whole archive inside of it, whose names it keeps to itself. Only those of
-# its objects that refer to data of the C library, or have data for each thread, have to be compiled for that.
-$(call objects_of,$(tensorrt_sources) tests/tensorrt_stand_in/cudart.c $(addprefix src/,base/memory.c base/file/writer.c \
-    base/process/guard.c base/process/spawn.c backend/onnxrt/library.c engine/onednn/library.c)): private pic := -fPIC
-
+# What stands in for TensorRT's libraries has the whole archive inside of it, whose names it keeps to itself.
 $(BUILD)/tests/tensorrt_stand_in/library.so: $(call objects_of,$(tensorrt_sources)) tests/tensorrt_stand_in/exports.map $(library)
 	@echo 'SO   $@'
 	$(quiet)$(CC) $(link) $(sanitize) -shared -Wl,-Bsymbolic,--version-script=tests/tensorrt_stand_in/exports.map \

@@ -1,6 +1,6 @@
 /* library/checked_search.h: a minimal search with an oracle: budget, answers, and a cache of verdicts.
  *
- * The module library/ contains the functions of include/polygraphy/reduce.h: reduce_graph.c and reduce_model.c check
+ * The module library/ contains the functions of include/polygraphy/: reduce_graph.c and reduce_model.c check
  * requests and build candidates from sets, checked_search.c runs the search. It may depend on all modules except those
  * for output to users (plot, report, lint, cli).
  */

@@ -21,22 +21,31 @@ compile()
         $(pkg-config --cflags --libs polygraphy)
 }
 
-@test "the header compiles alone, as C11 and as C++" {
-    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
+@test "the headers compile alone, as C11 and as C++" {
+    local options=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only "-I$POLYGRAPHY_ROOT/include")
+    cc -std=c11 "${options[@]}" -x c "$header" "${header/reduce/command}"
     command -v c++ >/dev/null || skip "there is no C++ compiler"
-    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"
+    c++ -std=c++11 "${options[@]}" -x c++ "$header" "${header/reduce/command}"
+}
+
+@test "the shared library has the same names, and a version" {
+    local library=${POLYGRAPHY%/*}/public/libpolygraphy.so.0
+    [ -f "$library" ] || skip "the shared library is not built"
+    [ "$(nm -D --defined-only "$library" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort | paste -sd ' ')" = \
+        'polygraphy_command_result_release polygraphy_graph_result_release polygraphy_model_result_release polygraphy_reduce_graph polygraphy_reduce_model polygraphy_run_command' ]
+    readelf -d "$library" | grep -F 'soname: [libpolygraphy.so.0]'
 }
 
 @test "the installed archive has no global names but its own" {
     run nm -g --defined-only "$installed/lib/libpolygraphy.a"
     [ "$status" -eq 0 ]
     [ "$(awk 'NF == 3 { print $3 }' <<<"$output" | LC_ALL=C sort | paste -sd ' ')" = \
-        'polygraphy_graph_result_release polygraphy_model_result_release polygraphy_reduce_graph polygraphy_reduce_model' ]
+        'polygraphy_command_result_release polygraphy_graph_result_release polygraphy_model_result_release polygraphy_reduce_graph polygraphy_reduce_model polygraphy_run_command' ]
 }
 
 @test "a program finds all that it needs with pkg-config" {
     compile -o reduce_library "$example"
-    for name in reduce.h tactic_plugin.h; do
+    for name in command.h reduce.h tactic_plugin.h; do
         cmp "$installed/include/polygraphy/$name" "$POLYGRAPHY_ROOT/include/polygraphy/$name"
     done
     [[ $(pkg-config --modversion polygraphy) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]

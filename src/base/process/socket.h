@@ -1,4 +1,4 @@
-/* base/process/socket.h: whole messages through a stream socket. Internal to base/process. */
+/* base/process/socket.h: whole messages through a stream socket. */
 #ifndef BASE_PROCESS_SOCKET_H
 #define BASE_PROCESS_SOCKET_H
 

@@ -1,8 +1,10 @@
 /* cli/options/check.c: the check that debug tools run, and how its exit code, output and time limit become a
  * verdict. */
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -55,6 +57,38 @@ static int convert_exit_codes(struct parse *parse, const char *spelling, struct 
     return 0;
 }
 
+/* A socket that this process has inherited. Its children must not: the other end would not see when this one ends. */
+static int convert_caller(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    struct cast_value value;
+    struct stat status;
+
+    cast_word(parse, text_of(words.items[0]), &value);
+    if (value.kind != CAST_INTEGER || value.integer <= 2 || value.integer > INT_MAX ||
+        fstat((int)value.integer, &status) != 0 || !S_ISSOCK(status.st_mode))
+        return error_set(err, ERR_INVALID, "%s: '%s' is not the descriptor of a socket that this process has inherited",
+                         spelling, words.items[0]);
+    *(int *)field = (int)value.integer;
+    fcntl(*(int *)field, F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+/* Options that say how a command is started or stopped. */
+static int refuse_with_caller(const struct parse *parse, const struct check_settings *check, struct error *err)
+{
+    static const char *const others[] = {"--check-timeout", "--launcher"};
+
+    if (check->caller == 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (parse_given(parse, others[i]))
+            return error_set(err, ERR_INVALID, "%s: checks of --check-fd are not commands; leave out one of the two",
+                             others[i]);
+    if (!parse_given(parse, "--check"))
+        return error_set(err, ERR_INVALID, "--check-fd: give the check a name with --check, which log and replay have");
+    return 0;
+}
+
 /* The original model's failure is the one to find: its exit code distinguishes it from other failures, unless the user
  * has specified what a failure is. Commands with --until check no original. */
 static int choose_signature(struct debug_values *values, struct error *err)
@@ -78,6 +112,8 @@ static int finish_check(struct parse *parse, struct debug_values *values, bool a
     struct check_rules *rules = &check->rules;
     int rc = choose_signature(values, err);
 
+    if (rc == 0)
+        rc = refuse_with_caller(parse, check, err);
     if (rc < 0)
         return rc;
     if (rules->on_timeout != TIMEOUT_FAILS && rules->timeout == 0 && !rules->auto_timeout)
@@ -120,6 +156,10 @@ static const struct option options[] = {
             "command that decides whether a candidate passes: exit status 0 is a pass. It extends to the end of the "
             "line, so put it last, or quote the whole command: then a shell runs it, and options may follow. Without "
             "--check you are asked for each verdict; `debug passes` and `debug quantization` compare outputs instead"),
+    ROW(session.check.caller, .names = {"--check-fd"}, .yields = true, .kind = OPTION_ONE, .value_name = "N",
+        .convert = convert_caller,
+        .help = "ask the process at the other end of this inherited socket for each verdict, as libpolygraphy does; "
+                "--check then is only the check's name. docs/verdicts.md describes the messages"),
     ROW(session.check.rules.fail_codes, .names = {"--fail-code", "--fail-returncode"}, .kind = OPTION_MANY,
         .type = OPTION_INTEGER, .value_name = "N", .exclusive = 1, .convert = convert_exit_codes,
         .help = "treat only these exit codes of the check as failures; -N is signal N"),

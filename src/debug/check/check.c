@@ -12,6 +12,7 @@
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 #include "base/text/shell_line.h"
+#include "debug/check/caller.h"
 #include "debug/check/failure_reason.h"
 
 #define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
@@ -162,7 +163,7 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
         (struct check){.settings = *settings,
                        .log = log,
                        .words = {.shell = settings->shell, .is_list = settings->has_lists, .usual = settings->files}};
-    if (settings->command.items != NULL)
+    if (settings->command.items != NULL && settings->caller == 0)
         rc = resolve_program(check, err);
     if (rc < 0)
         goto done;
@@ -170,6 +171,8 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
     if (rc < 0 || settings->command.items == NULL)
         goto done;
     prepare_words(check);
+    if (settings->caller > 0)
+        goto done;
     process_guard_start();
     rc = command_host_start(settings->command, &check->host, err);
     if (rc < 0)
@@ -190,7 +193,7 @@ void check_free(struct check *check)
     judge_release(&check->judge);
     fork_server_stop(check->server);
     staying_host_stop(check->host);
-    if (check->settings.command.items != NULL)
+    if (check->settings.command.items != NULL && check->settings.caller == 0)
         process_guard_stop();
     free(check->server_words.items);
     free(check->server_text);
@@ -319,16 +322,15 @@ static void set_variables(const struct check *check, const struct check_run *run
         ret->items[ret->count++] = check->search_path;
 }
 
-int check_execute(const struct check *check, const struct check_run *run, struct process_result *ret, struct error *err)
+static int execute_command(const struct check *check, const struct check_run *run, const char *disabled,
+                           struct process_result *ret, struct error *err)
 {
     const struct check_settings *settings = &check->settings;
-    char **arguments = NULL, **server_arguments = NULL, *disabled;
+    char **arguments = NULL, **server_arguments = NULL;
     struct error_file errors = {.fd = -1};
     struct variables variables;
-    int rc = read_list(check, run->files.items[CANDIDATE_ARTIFACT], &disabled, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     arguments = check_words_for(&check->words, &run->files, disabled);
     if (check->server != NULL)
         server_arguments = check_words_for(&check->server_words, &run->files, disabled);
@@ -358,8 +360,19 @@ int check_execute(const struct check *check, const struct check_run *run, struct
     string_release(&variables.disabled);
     check_words_free(server_arguments);
     check_words_free(arguments);
-    free(disabled);
     return rc;
+}
+
+int check_execute(const struct check *check, const struct check_run *run, struct process_result *ret, struct error *err)
+{
+    char *disabled SCOPED_FREE = NULL;
+    int rc = read_list(check, run->files.items[CANDIDATE_ARTIFACT], &disabled, err);
+
+    if (rc == 0 && check->settings.caller > 0)
+        return caller_ask(
+            check->settings.caller,
+            &(struct caller_request){.files = run->files, .disabled = disabled, .iteration = run->iteration}, ret, err);
+    return rc < 0 ? rc : execute_command(check, run, disabled, ret, err);
 }
 
 int check_ask(const struct check *check, const char *subject, enum verdict *ret, struct error *err)

@@ -21,6 +21,7 @@
 /* Options of the command line. All pointers are borrowed. */
 struct check_settings {
     struct words command;         /* a NULL follows; items is NULL when there is none: interactive */
+    int caller;                   /* a socket (caller.h): the command is only a name, in log and replay; 0: none */
     bool shell;                   /* the command is a single word, a whole command line for `sh -c` */
     struct words launcher;        /* words in front of the command: `srun -n1` */
     bool has_lists;               /* candidates are lists of what to disable */

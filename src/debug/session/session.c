@@ -51,6 +51,9 @@ static int check_jobs(const struct debug_session *session, struct error *err)
         return error_set(
             err, ERR_INVALID,
             "--jobs and --work-dir need --check: without it, you are asked for one verdict after the other");
+    if (settings->check.caller > 0 && settings->jobs > 1)
+        return error_set(err, ERR_INVALID,
+                         "--jobs: checks of --check-fd run one after the other; leave out one of the two options");
     for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++)
         if (files[i] != NULL && !check_words_name(check_words(session->check), i))
             return error_set(err, ERR_INVALID,
@@ -116,7 +119,7 @@ static void warn_of_unnamed_artifact(const struct debug_session *session)
 {
     const char *path = session->settings.check.files.items[CANDIDATE_ARTIFACT];
 
-    if (path == NULL || check_is_interactive(session->check) ||
+    if (path == NULL || check_is_interactive(session->check) || session->settings.check.caller > 0 ||
         check_words_tell_of_artifact(check_words(session->check)))
         return;
     log_message(session->log, LOG_WARNING,
@@ -132,7 +135,8 @@ void session_log_check_of(const struct debug_session *session, const char *path)
     const struct check_words *words;
     char **items;
 
-    if (check_is_interactive(session->check) || !check_words_name(check_words(session->check), CANDIDATE_ARTIFACT))
+    if (check_is_interactive(session->check) || session->settings.check.caller > 0 ||
+        !check_words_name(check_words(session->check), CANDIDATE_ARTIFACT))
         return;
     words = check_words(session->check);
     files.items[CANDIDATE_ARTIFACT] = path;

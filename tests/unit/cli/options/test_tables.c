@@ -29,6 +29,7 @@
 static const char *const new_options[] = {
     "--generated-data",
     "--check-timeout",
+    "--check-fd",
     "--exit-code",
     "--force",
     "--copy-weights",
