@@ -84,15 +84,17 @@ build_wheel()
     printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s-linux-gnu.%s "$@"\n' "$python" "$machine" $glibc >"$work/cc"
     chmod +x "$work/cc"
     "$work/cc" -O2 -c -o "$work/older_glibc.o" packaging/python/older_glibc.c
+    "$work/cc" -O2 -c -o "$work/own_stdin.o" packaging/python/own_stdin.c
     # -isystem: these headers are not ours to correct
     make BUILD="$work/build" CC="$work/cc" AR="'$python' -m ziglang ar" OBJCOPY=true \
-        CFLAGS="-O2 -s -isystem $work/libraries/include" LDFLAGS="-L$work/libraries/lib" LDLIBS="$work/older_glibc.o" "$work/build/portable/polygraphy"
+        CFLAGS="-O2 -s -isystem $work/libraries/include" LDFLAGS="-L$work/libraries/lib" LDLIBS="$work/older_glibc.o" SHARED_OBJECTS="$work/own_stdin.o" \
+        "$work/build/portable/polygraphy" "$work/build/public/libpolygraphy.so.0"
     if [ "$machine" = x86_64 ]; then
         fetch_onednn "$work/onednn"
         libraries=$work/onednn/libdnnl.so.3
     fi
     licences "$work/onednn" >"$work/THIRD-PARTY-LICENSES"
-    POLYGRAPHY_WHEEL_PROGRAM=$work/build/portable/polygraphy POLYGRAPHY_WHEEL_LIBRARIES=$libraries \
+    POLYGRAPHY_WHEEL_BUILD=$work/build POLYGRAPHY_WHEEL_LIBRARIES=$libraries \
         POLYGRAPHY_WHEEL_LICENCES=$work/THIRD-PARTY-LICENSES \
         POLYGRAPHY_WHEEL_PLATFORM=linux_$machine "$python" -m build --wheel --no-isolation --outdir "$work/dist" .
     PATH=$(dirname "$python"):$PATH LD_LIBRARY_PATH=$work/onednn "$python" -m auditwheel repair --plat "manylinux_${glibc/./_}_$machine" \

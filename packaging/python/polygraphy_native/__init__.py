@@ -1,19 +1,51 @@
-"""The program polygraphy-native, and where it is."""
+"""Finds out why a neural network gives wrong answers once an inference engine has compiled it.
 
-import os
-import sysconfig
+    import polygraphy_native as pn
 
-__all__ = ["program"]
+    result = pn.reduce("model.onnx", check=lambda candidate: matches(candidate.path), mode="minimal")
+    print(result, result.nodes)
 
+The functions run commands of the program in a process of it, and call checks in this one. Their results are dataclasses with
+the members of the program's JSON documents. `python -m polygraphy_native` runs the program itself.
+"""
 
-def program() -> str:
-    """Returns the path of the program that this package has installed.
+from polygraphy_native._native import library, program
+from polygraphy_native._session import Candidate, Check, Feeds, Model, Option, Progress
+from polygraphy_native.commands import (
+    accuracy,
+    compare,
+    extract,
+    first_divergence,
+    fold,
+    lint,
+    passes,
+    precision,
+    quantization,
+    reduce,
+    run,
+)
+from polygraphy_native.errors import Error, Inconclusive
 
-    Raises FileNotFoundError if it is in none of the folders for programs of this environment and of the user.
-    """
-    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))]
-    for folder in folders:
-        path = os.path.join(folder, "polygraphy-native")
-        if os.path.isfile(path):
-            return path
-    raise FileNotFoundError("polygraphy-native is in none of these folders: " + ", ".join(folders))
+__all__ = [
+    "Candidate",
+    "Check",
+    "Error",
+    "Feeds",
+    "Inconclusive",
+    "Model",
+    "Option",
+    "Progress",
+    "accuracy",
+    "compare",
+    "extract",
+    "first_divergence",
+    "fold",
+    "library",
+    "lint",
+    "passes",
+    "precision",
+    "program",
+    "quantization",
+    "reduce",
+    "run",
+]

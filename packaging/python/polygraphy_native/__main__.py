@@ -25,8 +25,9 @@ def install_alias() -> str:
     record = next((file for file in files if file.name == "RECORD"), None)
     if record is None:
         return "the package has no list of its files, so that `pip uninstall` would leave the link"
-    with open(record.locate(), "a", encoding="utf-8", newline="") as out:
-        out.write(os.path.relpath(link, record.locate().parent.parent) + ",,\n")
+    place = os.fspath(record.locate())
+    with open(place, "a", encoding="utf-8", newline="") as out:
+        out.write(os.path.relpath(link, os.path.dirname(os.path.dirname(place))) + ",,\n")
     os.symlink("polygraphy-native", link)
     print(f"{link} -> polygraphy-native")
     return ""
