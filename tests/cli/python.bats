@@ -29,7 +29,11 @@ run_tests()
 }
 
 @test "models run, and outputs are arrays" {
-    run_tests Run Compare Arrays
+    run_tests Run Compare Arrays Assertions
+}
+
+@test "scripts of Polygraphy have counterparts" {
+    run_tests Comparator Scripts
 }
 
 @test "models are extracted, folded and checked" {
@@ -46,5 +50,5 @@ run_tests()
 
 @test "the package has all types (mypy --strict)" {
     command -v mypy >/dev/null || skip "mypy is not installed"
-    mypy --strict --cache-dir "$BATS_TEST_TMPDIR/types" "$POLYGRAPHY_ROOT/packaging/python/polygraphy_native"
+    mypy --config-file "$POLYGRAPHY_ROOT/pyproject.toml" --cache-dir "$BATS_TEST_TMPDIR/types" "$POLYGRAPHY_ROOT/packaging/python/polygraphy_native"
 }

@@ -1,6 +1,11 @@
 """Tests of the Python package with the built program and library, which the environment names (tests/cli/python.bats)."""
 
+import contextlib
+import importlib.metadata
+import importlib.util
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +16,7 @@ import unittest
 
 import numpy
 import polygraphy_native as pn
-from polygraphy_native import _arrays
+from polygraphy_native import _arrays, comparator
 
 try:
     import ml_dtypes
@@ -21,6 +26,10 @@ try:
     import onnx
 except ImportError:
     onnx = None
+try:
+    import polygraphy
+except ImportError:
+    polygraphy = None
 
 ROOT = os.environ["POLYGRAPHY_ROOT"]
 DETECTOR = ROOT + "/examples/overflow/detector.onnx"
@@ -267,6 +276,117 @@ class Compare(unittest.TestCase):
             pn.compare(3, {"y": numpy.zeros(1)})
 
 
+class Assertions(unittest.TestCase):
+    def setUp(self):
+        self.model = MODELS + "identity.onnx"
+        self.x = {"x": numpy.ones((1, 1, 2, 2), numpy.float32)}
+
+    def test_what_matches(self):
+        for reference in (lambda feeds: {"y": feeds["x"]}, {"y": self.x["x"]}, [{"y": self.x["x"]}], self.model, "onnxrt"):
+            self.assertTrue(pn.assert_matches(self.model, reference, self.x))
+
+    def test_message_names_the_first_wrong_node(self):
+        with self.assertRaisesRegex(AssertionError, r"first wrong node: 'scores' \(MatMul\)\n.*output 'y' of"):
+            pn.assert_matches(ATTENTION, "trt", fp16=True, norm_tolerance=0.01)
+        with self.assertRaisesRegex(AssertionError, "output 'y' of 'Identity #0': 4 of 4 elements differ"):
+            pn.assert_matches(self.model, {"y": self.x["x"] + 1}, self.x)
+
+    def test_report_of_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/report.html"
+            pn.assert_matches(self.model, {"y": self.x["x"]}, self.x, report=path)
+            self.assertFalse(os.path.exists(path))
+            with self.assertRaisesRegex(AssertionError, "report: " + path):
+                pn.assert_matches(self.model, {"y": self.x["x"] + 1}, self.x, report=path)
+            self.assertTrue(os.path.exists(path))
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
+    def test_fixture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/test_it.py", "w", encoding="utf-8") as file:
+                file.write("def test_it(polygraphy):\n")
+                file.write(f"    polygraphy.assert_matches({ATTENTION!r}, 'trt', fp16=True, norm_tolerance=0.01)\n")
+            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--polygraphy-report", folder + "/reports"]
+            if "polygraphy_native" not in {entry.name for entry in importlib.metadata.entry_points(group="pytest11")}:
+                command += ["-p", "polygraphy_native.pytest_plugin"]
+            done = subprocess.run([*command, "test_it.py"], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("first wrong node: 'scores' (MatMul)", done.stdout)
+            self.assertIn(f"report: {folder}/reports/test_it.py_test_it.html", done.stdout)
+            self.assertEqual(os.listdir(folder + "/reports"), ["test_it.py_test_it.html"])
+
+
+class Comparator(unittest.TestCase):
+    def setUp(self):
+        self.y = numpy.arange(4, dtype=numpy.float32)
+        self.pairs = [("a", [{"y": self.y}, {"y": self.y}]), ("b", [{"y": self.y}, {"y": self.y + 1}])]
+
+    def test_pairs_of_names_and_iterations(self):
+        result = comparator.compare_accuracy(self.pairs)
+        self.assertEqual([entry["passed"] for entry in result.comparisons], [True, False])
+        self.assertTrue(comparator.compare_accuracy(self.pairs, atol=1.5))
+        self.assertTrue(comparator.validate(self.pairs))
+        self.assertFalse(comparator.validate([("a", [{"y": self.y / numpy.float32("nan")}])]))
+
+    def test_files_of_polygraphy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/results.json"
+            comparator.as_results(self.pairs).save(path)
+            again = comparator.load(path)
+            self.assertEqual([name for name, _ in again], ["a", "b"])
+            numpy.testing.assert_array_equal(again["b"][1]["y"], self.y + 1)
+            self.assertFalse(comparator.compare_accuracy(path))
+
+    def test_what_is_no_result_is_refused(self):
+        with self.assertRaisesRegex(pn.Error, "int is not RunResults"):
+            comparator.compare_accuracy(3)
+
+    @unittest.skipUnless(polygraphy, "Polygraphy is not installed")
+    def test_results_of_polygraphy_itself(self):
+        from polygraphy.comparator import IterationResult, RunResults
+
+        theirs = RunResults([(name, [IterationResult(item, 0.5) for item in items]) for name, items in self.pairs])
+        self.assertTrue(comparator.compare_accuracy(theirs, atol=1.5))
+        again = comparator.to_polygraphy(comparator.as_results(theirs))
+        self.assertEqual([name for name, _ in again], ["a", "b"])
+        self.assertEqual(again[0][1][0].runtime, 0.5)
+        numpy.testing.assert_array_equal(again[1][1][1]["y"], self.y + 1)
+
+
+class Scripts(unittest.TestCase):
+    """Those of docs/python-scripts.md and docs/python.md."""
+
+    def blocks(self, page):
+        with open(f"{ROOT}/docs/{page}", encoding="utf-8") as file:
+            return re.findall(r"^```python\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
+
+    def run_script(self, code):
+        before = os.getcwd()
+        out = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(out):
+            os.chdir(ROOT)
+            try:
+                exec(code.replace('"a.json"', repr(folder + "/a.json")), {})
+            finally:
+                os.chdir(before)
+        lines = [line for line in out.getvalue().splitlines() if not re.match(r"\x1b|\[.\]| {4}", line)]
+        self.assertTrue(lines, code)
+        return lines[-1]
+
+    @unittest.skipUnless(onnx, "the package onnx is not installed")
+    def test_counterparts_of_polygraphys_scripts(self):
+        head, *scripts = self.blocks("python-scripts.md")
+        self.assertEqual(len(scripts), 20)
+        for theirs, ours in zip(scripts[0::2], scripts[1::2]):
+            printed = self.run_script(head + ours)
+            if polygraphy:
+                self.assertEqual(self.run_script(head + theirs), printed, theirs)
+
+    @unittest.skipUnless(importlib.util.find_spec("onnxruntime"), "the package onnxruntime is not installed")
+    def test_first_example(self):
+        self.assertEqual(self.run_script(self.blocks("python.md")[0]), "['block2/norm/div']")
+
+
 class Arrays(unittest.TestCase):
     @unittest.skipUnless(ml_dtypes, "the package ml_dtypes is not installed")
     def test_input_of_half_bytes(self):
@@ -281,7 +401,7 @@ class Arrays(unittest.TestCase):
     def test_results_are_read_as_written(self):
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/x.safetensors"
-            _arrays.write_results(path, "me", [{"a/b": numpy.arange(3)}, {"a/b": numpy.arange(4)}])
+            _arrays.write_results(path, [_arrays.runner_of("me", [{"a/b": numpy.arange(3)}, {"a/b": numpy.arange(4)}])])
             (runner,) = _arrays.read_results(path)
             self.assertEqual(runner.name, "me")
             numpy.testing.assert_array_equal(runner.iterations[1]["a/b"], numpy.arange(4))

@@ -25,6 +25,7 @@ from polygraphy_native.commands import (
     run,
 )
 from polygraphy_native.errors import Error, Inconclusive
+from polygraphy_native.testing import assert_matches
 
 __all__ = [
     "Candidate",
@@ -36,6 +37,7 @@ __all__ = [
     "Option",
     "Progress",
     "accuracy",
+    "assert_matches",
     "compare",
     "extract",
     "first_divergence",

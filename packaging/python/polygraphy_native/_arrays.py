@@ -121,14 +121,6 @@ def _write_raw(folder: str, iteration: int, name: str, array: Array) -> str:
     return f"{name}:{path}:{dtype}:[{','.join(map(str, array.shape))}]"
 
 
-def write_results(path: str, name: str, data: Arrays | Sequence[Arrays]) -> None:
-    """Writes outputs of one runner for --load-outputs."""
-    iterations = iterations_of(data)
-    runners = json.dumps([{"name": name, "runtimes": [None] * len(iterations)}])
-    tensors = [(f"0/{i}/{output}", array) for i, arrays in enumerate(iterations) for output, array in arrays.items()]
-    _write(path, tensors, {"polygraphy": "results", "runners": runners})
-
-
 class Runner:
     """The outputs of a runner: its name, seconds of each iteration (None: unknown), and arrays by name."""
 
@@ -136,6 +128,26 @@ class Runner:
         self.name = name
         self.seconds = seconds
         self.iterations: list[dict[str, Array]] = [{} for _ in seconds]
+
+
+def runner_of(name: str, data: Arrays | Sequence[Arrays], seconds: list[float | None] | None = None) -> Runner:
+    """Returns outputs as those of a runner."""
+    iterations = iterations_of(data)
+    runner = Runner(name, seconds or [None] * len(iterations))
+    runner.iterations = iterations
+    return runner
+
+
+def write_results(path: str, runners: Sequence[Runner]) -> None:
+    """Writes outputs for --load-outputs."""
+    listed = json.dumps([{"name": runner.name, "runtimes": runner.seconds} for runner in runners])
+    tensors = [
+        (f"{i}/{k}/{output}", array)
+        for i, runner in enumerate(runners)
+        for k, arrays in enumerate(runner.iterations)
+        for output, array in arrays.items()
+    ]
+    _write(path, tensors, {"polygraphy": "results", "runners": listed})
 
 
 def _map(path: str) -> tuple[dict[str, Any], Array]:

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polygraphy_native import results
-from polygraphy_native._arrays import Array, Arrays, read_inputs, read_results, write_results
+from polygraphy_native._arrays import Array, Arrays, read_results, runner_of, write_results
 from polygraphy_native._native import LogFunction
 from polygraphy_native._session import (
     Check,
@@ -199,7 +199,7 @@ def outputs_file(session: Session, outputs: Outputs, name: str) -> str:
     if not isinstance(outputs, (Mapping, Sequence)):
         raise Error(f"{type(outputs).__name__} are no outputs: pass arrays by name, a list of such dicts, or a path")
     path = session.path(f"outputs_{len(os.listdir(session.folder))}.safetensors")
-    write_results(path, name, outputs)
+    write_results(path, [runner_of(name, outputs)])
     return path
 
 
@@ -420,7 +420,6 @@ __all__ = [
     "passes",
     "precision",
     "quantization",
-    "read_inputs",
     "reduce",
     "run",
 ]

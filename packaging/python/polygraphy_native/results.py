@@ -233,15 +233,19 @@ class CompareResult(Result):
             return [f"{len(self.comparisons)} comparisons match"]
         lines = [f"{len(failures)} of {len(self.comparisons) + len(self.validation or [])} checks of outputs failed"]
         for entry in self._divergences():
-            node = entry["node"]
-            lines.append(f"    first at '{node['name']}' ({node['operator']})")
+            lines.append(f"    first at {label_of(entry['node'])}")
         return lines + [f"    {line_of(entry)}" for entry in failures]
+
+
+def label_of(node: Record) -> str:
+    """Returns a node's name and operator, or its operator and number if it has no name."""
+    return f"'{node['name']}' ({node['operator']})" if node["name"] else f"'{node['operator']} #{node['index']}'"
 
 
 def line_of(entry: Record) -> str:
     """Returns a comparison or validation of an output in a line."""
     node = entry.get("node")
-    text = f"output '{entry['output']}'" + (f" of '{node['name']}' ({node['operator']})" if node else "")
+    text = f"output '{entry['output']}'" + (f" of {label_of(node)}" if node else "")
     if "differences" not in entry:
         return f"{text}: {entry['nans']} NaN and {entry['infinities']} infinities in {entry['elements']} elements"
     if entry["differences"] is None:
