@@ -138,6 +138,31 @@ assert runtime["version"].startswith("1.") and "libonnxruntime" in runtime["path
     logged '^    CPUExecutionProvider      \| works$'
 }
 
+@test "each provider of a library is tried with its device, and a library that is no use says why" {
+    local library=$POLYGRAPHY_TEST_PROGRAMS/plugins/provider_with_faults.so
+    export VIRTUAL_ENV='' CONDA_PREFIX='' HOME=$PWD
+    run polygraphy inspect capability --providers --json providers.json \
+        --onnxrt-provider-library "ours=$library" "none=$POLYGRAPHY_TEST_PROGRAMS/plugins/no_plugin.so"
+    [ "$status" -eq 0 ]
+    logged '^    ours \| .*/provider_with_faults\.so$'
+    logged '^        FaultyExecutionProvider 1\.2\.3 by Tests \| works$'
+    logged '^            CPU of .* \(0x[0-9a-f]+:0x[0-9a-f]+\)$'
+    logged '^                version=1\.2\.3$'
+    logged "^        cannot be used: '.*/no_plugin\.so' is no usable library of execution providers: Failed to get symbol"
+    python3 -c '
+import json
+ours, none = json.load(open("providers.json"))["libraries"]
+[device] = ours["devices"]
+assert ours["name"] == "ours" and ours["reason"] is None and none["devices"] == [], (ours, none)
+assert device["provider"] == "FaultyExecutionProvider" and device["works"] and device["type"] == "CPU", device
+assert device["metadata"]["version"] == "1.2.3", device'
+    FAULTY_PROVIDER=no_device run polygraphy inspect capability --providers --onnxrt-provider-library "ours=$library"
+    [ "$status" -eq 0 ]
+    logged "^        cannot be used: '.*', registered as 'ours', has no provider for a device of this machine \(CPU of vendor '.*'\)$"
+    run --separate-stderr polygraphy inspect capability model.onnx --onnxrt-provider-library "ours=$library"
+    refused '--onnxrt-provider-library has no effect without --providers'
+}
+
 @test "either a model is looked at, or providers" {
     run --separate-stderr polygraphy inspect capability
     refused 'no model was given'

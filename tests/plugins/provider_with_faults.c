@@ -280,6 +280,12 @@ static bool is_wrong(const struct provider *provider, const struct node *node)
     return false;
 }
 
+static bool is_refused(const struct provider *provider, const struct node *node)
+{
+    return provider->refused[0] != '\0' &&
+           (strcmp(provider->refused, node->name) == 0 || strcmp(provider->refused, node->type->name) == 0);
+}
+
 static struct status *compile_node(const struct provider *provider, const void *graph, const void *fused,
                                    struct kernel **ret)
 {
@@ -294,7 +300,7 @@ static struct status *compile_node(const struct provider *provider, const void *
     *ret = kernel;
     if (node.type == NULL)
         return fail("%s got what it did not ask for", PROVIDER);
-    if (strcmp(provider->refused, node.name) == 0 || strcmp(provider->refused, node.type->name) == 0)
+    if (is_refused(provider, &node))
         return fail("the compiler has no code for '%s'", node.name);
     kernel->calls = (struct kernel_calls){API_VERSION, create_state, compute, release_state};
     kernel->type = node.type;

@@ -85,6 +85,19 @@ static struct ort_status *register_devices(const struct onnxrt *ort, struct prov
     return status;
 }
 
+/* Adds what a published library needs to the runtime's reason. */
+static int refuse_library(const struct provider_library *library, struct error *err)
+{
+    const char *needs = provider_package_needs(library->path);
+    struct error said;
+
+    if (err == NULL)
+        return ERR_INVALID;
+    said = *err;
+    return error_set(err, ERR_INVALID, "%s%s%s", said.message, needs != NULL ? "; it needs " : "",
+                     needs != NULL ? needs : "");
+}
+
 /* With `mutex` held. */
 static int register_library(const struct onnxrt *ort, const char *name, const char *path, struct provider_library **ret,
                             struct error *err)
@@ -98,14 +111,13 @@ static int register_library(const struct onnxrt *ort, const char *name, const ch
         rc = error_set_errno(err, ERR_MISSING, "provider library '%s'", path);
         goto done;
     }
+    provider_package_load_before(library->path);
     crash_work_begins("a provider library was loaded");
     rc = onnxrt_check(ort, register_devices(ort, library), err, "'%s' is no usable library of execution providers",
                       path);
     crash_work_ends();
     if (rc < 0) {
-        if (err != NULL)
-            err->code = ERR_INVALID;
-        rc = ERR_INVALID;
+        rc = refuse_library(library, err);
         goto done;
     }
     *VECTOR_APPEND(&registered) = library;
@@ -152,34 +164,6 @@ int provider_library_register(const struct onnxrt *ort, const char *name, const 
     if (rc == 0)
         *ret = library;
     return rc;
-}
-
-void provider_library_explain(const struct onnxrt *ort, const struct provider_library *library,
-                              struct string_builder *ret)
-{
-    static const char *const types[] = {"CPU", "GPU", "NPU"};
-    struct device_list devices = {0};
-    struct ort_status *status = ort->api->provider_devices(ort->env, &devices.items, &devices.count);
-    const char *needs = provider_package_needs(library->path);
-
-    string_add_format(ret, "'%s', registered as '%s', has no provider for a device of this machine", library->path,
-                      library->name);
-    if (status) {
-        ort->api->release_status(status);
-        return;
-    }
-    for (size_t i = 0; i < devices.count; i++) {
-        const struct ort_hardware_device *hardware = ort->api->device_hardware(devices.items[i]);
-        int type = ort->api->hardware_type(hardware);
-
-        string_add_format(ret, "%s%s of vendor '%s'", i == 0 ? " (" : ", ",
-                          type >= 0 && type < (int)ARRAY_LEN(types) ? types[type] : "device",
-                          ort->api->hardware_vendor(hardware));
-    }
-    if (devices.count > 0)
-        string_add_char(ret, ')');
-    if (needs != NULL)
-        string_add_format(ret, "; it needs %s", needs);
 }
 
 void provider_libraries_release(void)

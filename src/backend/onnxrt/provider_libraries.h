@@ -11,7 +11,6 @@
 #define BACKEND_ONNXRT_PROVIDER_LIBRARIES_H
 
 #include "backend/onnxrt/library.h"
-#include "base/text/string_builder.h"
 
 struct provider_library;
 
@@ -34,11 +33,6 @@ struct provider_library {
  * of the same name, and for what is no library of providers: the runtime's reason. */
 int provider_library_register(const struct onnxrt *ort, const char *name, const char *path,
                               const struct provider_library **ret, struct error *err);
-
-/* Why a library without a device is no use on this machine: "'x.so', registered as 'ours', has no provider for a device
- * of this machine (CPU of vendor 'AMD')", and what a published one needs. */
-void provider_library_explain(const struct onnxrt *ort, const struct provider_library *library,
-                              struct string_builder *ret);
 
 /* Unregisters all libraries, when this process has registered them: before the runtime's environment is released, which
  * crashes otherwise, and after the sessions that use them are closed. */

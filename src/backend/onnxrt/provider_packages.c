@@ -14,14 +14,16 @@
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
+/* QNN's provider has the name that its library is registered as. ONNX Runtime 1.30 is built with WebGPU's and has
+ * registered that itself. */
 static const struct provider_package packages[] = {
-    {"openvino", "OpenVINOExecutionProvider", "onnxruntime-ep-openvino", "libonnxruntime_providers_openvino_plugin.so",
-     NULL, "a CPU, GPU or NPU of Intel"},
-    {"webgpu", "WebGpuExecutionProvider", "onnxruntime-ep-webgpu", "libonnxruntime_providers_webgpu.so", NULL,
+    {"openvino", "OpenVINOExecutionProvider", "openvino", "onnxruntime-ep-openvino",
+     "libonnxruntime_providers_openvino_plugin.so", NULL, "a CPU, GPU or NPU of Intel"},
+    {"webgpu", "WebGpuExecutionProvider", "webgpu", "onnxruntime-ep-webgpu", "libonnxruntime_providers_webgpu.so", NULL,
      "a GPU with Vulkan"},
-    {"nv-tensorrt-rtx", "NvTensorRTRTXExecutionProvider", "onnxruntime-ep-nv-tensorrt-rtx",
+    {"nv-tensorrt-rtx", "NvTensorRTRTXExecutionProvider", "nv-tensorrt-rtx", "onnxruntime-ep-nv-tensorrt-rtx",
      "libonnxruntime_providers_nv_tensorrt_rtx.so", "libcudart.so.*", "a GPU of NVIDIA"},
-    {"qnn", "QNNExecutionProvider", "onnxruntime-qnn", "libonnxruntime_providers_qnn.so", NULL,
+    {"qnn", "QNNExecutionProvider", "QNNExecutionProvider", "onnxruntime-qnn", "libonnxruntime_providers_qnn.so", NULL,
      "an NPU of Qualcomm, or its simulation"},
 };
 
@@ -53,11 +55,29 @@ char *provider_package_locate(const struct provider_package *package)
     return ret;
 }
 
-void provider_package_load_before(const struct provider_package *package, const char *path)
+const struct provider_package *provider_packages_list(size_t *ret_count)
 {
+    *ret_count = ARRAY_LEN(packages);
+    return packages;
+}
+
+/* Of the file name, to which a version may be appended. */
+static const struct provider_package *find_package_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+
+    for (size_t i = 0; i < ARRAY_LEN(packages); i++)
+        if (strncmp(name, packages[i].library, strlen(packages[i].library)) == 0)
+            return &packages[i];
+    return NULL;
+}
+
+void provider_package_load_before(const char *path)
+{
+    const struct provider_package *package = find_package_of(path);
     char *folder = file_folder(path), *before = NULL;
 
-    if (package->before != NULL)
+    if (package != NULL && package->before != NULL)
         before = python_packages_find(&(struct file_list){.items = &folder, .count = 1}, package->before);
     if (before != NULL)
         dlopen(before, RTLD_NOW | RTLD_GLOBAL);
@@ -67,10 +87,7 @@ void provider_package_load_before(const struct provider_package *package, const 
 
 const char *provider_package_needs(const char *path)
 {
-    const char *name = strrchr(path, '/');
+    const struct provider_package *package = find_package_of(path);
 
-    for (size_t i = 0; i < ARRAY_LEN(packages); i++)
-        if (strncmp(name != NULL ? name + 1 : path, packages[i].library, strlen(packages[i].library)) == 0)
-            return packages[i].needs;
-    return NULL;
+    return package != NULL ? package->needs : NULL;
 }

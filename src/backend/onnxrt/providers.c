@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/provider_devices.h"
 #include "backend/onnxrt/provider_packages.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
@@ -55,8 +56,8 @@ static const struct registered_provider *match_plugin(const struct provider_libr
     return NULL;
 }
 
-static int refuse_library(const struct onnxrt *ort, const struct provider_library *library, const char *typed,
-                          struct error *err)
+static int refuse_deviceless_library(const struct onnxrt *ort, const struct provider_library *library,
+                                     const char *typed, struct error *err)
 {
     SCOPED_STRING(why);
 
@@ -114,7 +115,7 @@ static int choose_of_libraries(const struct onnxrt_providers *providers, const c
         if (ret->plugin != NULL)
             ret->name = ret->plugin->name;
         else if (is_named)
-            rc = refuse_library(providers->ort, library, typed, err);
+            rc = refuse_deviceless_library(providers->ort, library, typed, err);
     }
     return rc;
 }
@@ -129,13 +130,12 @@ static int choose_of_package(const struct onnxrt_providers *providers, const cha
 
     if (path == NULL)
         return refuse_name(providers, typed, err);
-    provider_package_load_before(package, path);
-    rc = provider_library_register(providers->ort, package->provider, path, &library, err);
+    rc = provider_library_register(providers->ort, package->registered, path, &library, err);
     if (rc < 0)
         return rc;
     ret->plugin = match_plugin(library, package->provider);
     if (ret->plugin == NULL)
-        return refuse_library(providers->ort, library, typed, err);
+        return refuse_deviceless_library(providers->ort, library, typed, err);
     ret->name = ret->plugin->name;
     return 0;
 }
@@ -423,29 +423,15 @@ int onnxrt_providers_append(const struct onnxrt_providers *providers, struct ort
     return rc;
 }
 
-static const char *find_metadata(const struct ort_api *api, const struct ort_provider_device *device, const char *key)
-{
-    const char *const *keys, *const *values;
-    size_t count = 0;
-
-    api->list_key_values(api->device_metadata(device), &keys, &values, &count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(keys[i], key) == 0)
-            return values[i];
-    return NULL;
-}
-
 void onnxrt_providers_report_plugins(const struct onnxrt_providers *providers, struct log *log)
 {
-    const struct ort_api *api = providers->ort->api;
-
     for (size_t i = 0; i < providers->chosen_count; i++) {
         const struct registered_provider *plugin = providers->chosen[i].plugin;
         const char *version;
 
         if (plugin == NULL)
             continue;
-        version = find_metadata(api, plugin->devices[0], "version");
+        version = provider_metadata_find(providers->ort, plugin->devices[0], "version");
         log_once(log, LOG_VERBOSE, "%s%s%s: provider library '%s'%s", plugin->name, version != NULL ? " " : "",
                  version != NULL ? version : "", plugin->library->path,
                  plugin->device_count > 1 ? ", with the first of its devices" : "");

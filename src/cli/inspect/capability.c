@@ -443,6 +443,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_capability_settings, file.model, capability_model_options),
     COMMAND_GROUP(struct inspect_capability_settings, file.inference, shape_inference_options),
     COMMAND_GROUP(struct inspect_capability_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.onnxrt, onnxrt_provider_library_options),
     COMMAND_GROUP(struct inspect_capability_settings, file.onnxrt, onnxrt_library_options),
     COMMAND_GROUP(struct inspect_capability_settings, file.bounds, onnxrt_bounds_options),
     COMMAND_GROUP(struct inspect_capability_settings, file.save, convert_save_options),
@@ -463,7 +464,8 @@ const struct command cmd_inspect_capability = {
         "all at once). A node downstream "
         "of an unsupported one may be listed because its input types are unknown. Nodes of local functions "
         "are tested too: the stack trace shows the calls that lead to a node.\n\nWith --providers no model "
-        "is read: each execution provider of ONNX Runtime is tested. With --trt, TensorRT's library is "
+        "is read: each execution provider of ONNX Runtime is tested, also those of libraries that are named with "
+        "--onnxrt-provider-library or installed, with their devices. With --trt, TensorRT's library is "
         "shown.\n\nWith --save-external-data FILE each "
         "subgraph has a separate file: FILE with the numbers of its nodes appended.",
     .example = "# unsupported nodes, and the supported subgraphs\npolygraphy inspect capability model.onnx "

@@ -239,7 +239,8 @@ struct onnxrt_values {
 
 OPTION_GROUP(struct onnxrt_values, onnxrt_options); /* run, check lint */
 OPTION_GROUP(struct onnxrt_values,
-             onnxrt_reference_options);                     /* no --providers: debug reduce, which runs the original */
+             onnxrt_reference_options); /* no --providers: debug reduce, which runs the original */
+OPTION_GROUP(struct onnxrt_values, onnxrt_provider_library_options); /* its only option: inspect capability */
 OPTION_GROUP(struct onnxrt_values, onnxrt_library_options); /* no --session-config, either: shapes and values only */
 
 /* Commands with this group run ONNX Runtime in a worker process (backend/onnxrt/apart/backend.h). */

@@ -22,6 +22,7 @@ enum question {
     QUESTION_RUN,
     QUESTION_CLOSE,
     QUESTION_DESCRIBE,
+    QUESTION_LIST_DEVICES,
     QUESTIONS,
 };
 
@@ -185,6 +186,29 @@ static int answer_describe(struct worker_question *question, struct worker_reply
     return rc;
 }
 
+static int answer_list_devices(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    const struct onnxrt *ort = NULL;
+    const struct provider_library *library = NULL;
+    struct onnxrt_entry wanted = {0};
+    struct provider_device_list devices;
+    SCOPED_STRING(why);
+    int rc = onnxrt_load(message_take_string(&question->message, &reply->arena), &ort, err);
+
+    onnxrt_entry_take(&question->message, &reply->arena, &wanted);
+    if (rc == 0)
+        rc = provider_library_register(ort, wanted.key, wanted.value, &library, err);
+    if (rc < 0)
+        return rc;
+    if (library->provider_count == 0) {
+        provider_library_explain(ort, library, &why);
+        return error_set(err, ERR_INVALID, "%s", why.data);
+    }
+    provider_devices_list(ort, library, &reply->arena, &devices);
+    provider_devices_put(&reply->message, &devices);
+    return 0;
+}
+
 /* ---- The original ---- */
 
 static worker_function *const functions[QUESTIONS] = {
@@ -192,6 +216,7 @@ static worker_function *const functions[QUESTIONS] = {
     [QUESTION_RUN] = answer_run,
     [QUESTION_CLOSE] = answer_close,
     [QUESTION_DESCRIBE] = answer_describe,
+    [QUESTION_LIST_DEVICES] = answer_list_devices,
 };
 
 static const struct worker_work work = {
@@ -319,6 +344,31 @@ int onnxrt_apart_describe(const struct backend_request *request, struct arena *a
         goto done;
     snprintf(worker->name, sizeof(worker->name), "%s %s", work.name, description.version);
     *ret = description;
+done:
+    worker_exchange_end(&exchange);
+    return rc;
+}
+
+int onnxrt_apart_list_devices(const struct backend_request *request, const struct onnxrt_entry *library,
+                              struct arena *arena, struct provider_device_list *ret, struct error *err)
+{
+    const char *runtime = onnxrt_settings_of(request)->library;
+    struct library_worker *worker = find_worker(runtime);
+    struct provider_device_list devices;
+    struct worker_exchange exchange;
+    int rc;
+
+    worker_exchange_begin(&exchange, &worker->process, QUESTION_LIST_DEVICES, &request->bounds, 0, request->log);
+    message_put_string(&exchange.question, runtime);
+    onnxrt_entry_put(&exchange.question, library);
+    rc = worker_exchange_ask(&exchange, err);
+    if (rc < 0)
+        goto done;
+    provider_devices_take(&exchange.answer, arena, &devices);
+    if (exchange.answer.damaged)
+        rc = worker_refuse_answer(&worker->process, err);
+    else
+        *ret = devices;
 done:
     worker_exchange_end(&exchange);
     return rc;

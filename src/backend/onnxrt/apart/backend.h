@@ -21,6 +21,7 @@
 #ifndef BACKEND_ONNXRT_APART_BACKEND_H
 #define BACKEND_ONNXRT_APART_BACKEND_H
 
+#include "backend/onnxrt/provider_devices.h"
 #include "backend/onnxrt/settings.h"
 #include "base/container/arena.h"
 
@@ -35,6 +36,11 @@ struct onnxrt_description {
 /* Asks the runtime that `request` would have. Memory comes from `arena`. Errors are those of loading it. */
 int onnxrt_apart_describe(const struct backend_request *request, struct arena *arena, struct onnxrt_description *ret,
                           struct error *err);
+
+/* Registers a provider library with that runtime, and lists its devices. Memory comes from `arena`. Errors are those of
+ * loading and registering it; ERR_INVALID, too, when none of its providers has a device here. */
+int onnxrt_apart_list_devices(const struct backend_request *request, const struct onnxrt_entry *library,
+                              struct arena *arena, struct provider_device_list *ret, struct error *err);
 
 /* What is usual for a model of so many bytes, weights included. `wanted` bytes are what a user lets the model ask for;
  * 0: nothing was said. */

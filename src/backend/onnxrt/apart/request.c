@@ -49,3 +49,50 @@ void onnxrt_request_take(struct message_reader *reader, struct arena *arena, str
     ret->model.data = message_take_data(reader, ret->model.size).data;
     ret->settings = ret_settings;
 }
+
+/* ---- Provider libraries ---- */
+
+static const struct message_field device_fields[] = {
+    MESSAGE_FIELD(struct provider_device, provider, MESSAGE_STRING),
+    MESSAGE_FIELD(struct provider_device, vendor, MESSAGE_STRING),
+    MESSAGE_FIELD(struct provider_device, version, MESSAGE_STRING),
+    MESSAGE_FIELD(struct provider_device, type, MESSAGE_STRING),
+    MESSAGE_FIELD(struct provider_device, maker, MESSAGE_STRING),
+    MESSAGE_FIELD(struct provider_device, maker_id, MESSAGE_NUMBER),
+    MESSAGE_FIELD(struct provider_device, id, MESSAGE_NUMBER),
+    MESSAGE_FIELD_OF(struct provider_device, metadata, MESSAGE_LIST, &entry_record),
+};
+static const struct message_record device_record = MESSAGE_RECORD(struct provider_device, device_fields);
+
+/* The list as the only member of a struct. */
+struct devices_message {
+    struct provider_device_list list;
+};
+
+static const struct message_field list_fields[] = {
+    MESSAGE_FIELD_OF(struct devices_message, list, MESSAGE_LIST, &device_record),
+};
+static const struct message_record list_record = MESSAGE_RECORD(struct devices_message, list_fields);
+
+void onnxrt_entry_put(struct message *message, const struct onnxrt_entry *entry)
+{
+    message_put_record(message, &entry_record, entry);
+}
+
+void onnxrt_entry_take(struct message_reader *reader, struct arena *arena, struct onnxrt_entry *ret)
+{
+    message_take_record(reader, arena, &entry_record, ret);
+}
+
+void provider_devices_put(struct message *message, const struct provider_device_list *devices)
+{
+    message_put_record(message, &list_record, &(struct devices_message){*devices});
+}
+
+void provider_devices_take(struct message_reader *reader, struct arena *arena, struct provider_device_list *ret)
+{
+    struct devices_message devices = {0};
+
+    message_take_record(reader, arena, &list_record, &devices);
+    *ret = devices.list;
+}

@@ -345,6 +345,8 @@ static const struct option options[] = {
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);
 const struct option_group onnxrt_reference_options = ONNXRT_GROUP(3);
+const struct option_group onnxrt_provider_library_options = {
+    .title = "ONNX Runtime's providers", .options = options + 2, .count = 1};
 const struct option_group onnxrt_library_options = ONNXRT_GROUP(5);
 
 /* ---- ONNX Runtime in a worker process ---- */
