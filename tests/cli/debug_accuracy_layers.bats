@@ -133,3 +133,60 @@ END
     logged "'first' is wrong alone, but so is an Identity in its place: the suspect reads or writes 'c0' in another layout"
     [ "$(python3 -c 'import json; print(json.load(open("result.json"))["outcome"])')" = no-cause ]
 }
+
+# A network in which a product, its bias and an activation stand three times, and a compiler that gets the sum of a product
+# and a bias wrong, and Softsign.
+make_pattern()
+{
+    PYTHONPATH=$faults python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+constants, nodes, x = [], [], "x"
+for k in range(3):
+    constants += [constant(f"w{k}", [4, 4], [(i * 7 + k) % 9 / 8 - 0.5 for i in range(16)]), constant(f"b{k}", [4], [0.5, -0.25, 0.75, 1.0])]
+    nodes += [node("MatMul", [x, f"w{k}"], [f"p{k}"], f"product{k}"), node("Add", [f"p{k}", f"b{k}"], [f"s{k}"], f"sum{k}"),
+              node("Sigmoid", [f"s{k}"], [f"t{k}"], f"sigmoid{k}")]
+    x = f"t{k}"
+nodes.append(node("Softsign", [x], ["y"], "softsign"))
+with open("pattern.onnx", "wb") as file:
+    file.write(model("pattern", nodes, [tensor("x", [3, 4])], [tensor("y", [3, 4])], constants))
+END
+    cat >compile.py <<'END'
+import sys
+from onnx_file import Model, Node, constant, node
+model = Model(sys.argv[1])
+operators = {item.outputs[0]: item.op_type for item in model.nodes}
+nodes = []
+model.add_constant(constant("factor", [], [1.125]))
+for item in model.nodes:
+    is_wrong = item.op_type == "Softsign" or (item.op_type == "Add" and operators.get(item.inputs[0]) == "MatMul")
+    if is_wrong:
+        name = item.outputs[0]
+        nodes.append(Node(node(item.op_type, item.inputs, [name + "_right"], item.name)))
+        nodes.append(Node(node("Mul", [name + "_right", "factor"], [name], item.name + "_wrong")))
+    else:
+        nodes.append(item)
+model.nodes = nodes
+model.write(sys.argv[2])
+END
+    export PYTHONPATH=$faults
+    toy=(--runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}'
+        --runner-build 'toy=python3 -B compile.py {model} {engine}' --builds 1 --runs 1 -o folder --json result.json)
+}
+
+@test "a pattern that is compiled wrongly wherever it occurs, and a node: each place has its own evidence" {
+    make_pattern
+    run --separate-stderr polygraphy debug accuracy pattern.onnx --onnxrt "${toy[@]}"
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "part, product0, sum0, product1, sum1, product2, sum2, softsign" ]
+    logged "'product1' \\(MatMul\\) and 'sum1' \\(Add\\) alone: the two differ; exact value of 's1' .*: the suspect is wrong"
+    logged "'softsign' \\(Softsign\\) alone: the two differ"
+    logged "with the reference's values for what these 4 parts make, the two agree in all the rest of the model"
+}
+
+@test "a reference that compiles a pattern wrongly is blamed in each place, not the condition of the network" {
+    make_pattern
+    run --separate-stderr polygraphy debug accuracy pattern.onnx "${toy[@]}" --onnxrt
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "reference, product0, sum0, product1, sum1, product2, sum2, softsign" ]
+    logged "'product2' \\(MatMul\\) and 'sum2' \\(Add\\) alone: the two differ; exact value of 's2' .*: the reference is wrong"
+}

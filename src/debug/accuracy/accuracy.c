@@ -230,6 +230,8 @@ static void confirm_cause(struct study *study)
     study->runs_anew = true;
     if (!confirm_failure(study) || !repeat_search(study))
         return;
+    if (study->pattern == FAILS_BY_RUN && study->minimal.model != NULL && study->minimal.runs == 0)
+        study_repeat_minimal(study);
     fails = study->minimal.model == NULL || confirm_minimal(study);
     test_condition_behind(study);
     if (cause->fix.what != NULL)

@@ -14,6 +14,7 @@
 
 #define UNIT_IN_LAST_PLACE 0x1p-23 /* of float32, relative, at the most */
 #define DIRECTIONS 4               /* up, down, and two at random */
+#define NO_DIRECTION -1            /* a control: values stay as they are */
 
 /* Where one unit in the last place becomes less than so many of them, the tolerance is what is out of the ordinary. */
 #define LEAST_FACTOR 64.0
@@ -44,11 +45,11 @@ static bool perturb_tensor(struct tensor *tensor, int direction, struct mersenne
     return true;
 }
 
-/* Writes the reference's values of what these nodes make, changed. NULL where there are none to be changed. */
-static const char *write_perturbed_values(struct study *study, const struct subgraph *part, int direction)
+/* Writes the reference's values of these tensors, changed. NULL where there are none of them. */
+static const char *write_perturbed_values(struct study *study, const struct value_list *tensors, int direction)
 {
     const char *path =
-        study_text(study, "%s/perturbed_%d%s", study->settings->folder, direction, strrchr(study->values, '.'));
+        study_text(study, "%s/perturbed_%d%s", study->settings->folder, direction + 1, strrchr(study->values, '.'));
     struct run_results all = {0}, changed = {0};
     struct mersenne_twister random;
     struct runner_results *runner;
@@ -61,8 +62,8 @@ static const char *write_perturbed_values(struct study *study, const struct subg
     for (size_t i = 0; all.count > 0 && i < all.items[0].count; i++) {
         struct iteration_result *iteration = runner_results_add_iteration(runner, 0);
 
-        for (size_t k = 0; k < part->outputs.count; k++) {
-            struct text name = text_of(tensor_label(study, part->outputs.items[k]));
+        for (size_t k = 0; k < tensors->count; k++) {
+            struct text name = text_of(tensor_label(study, tensors->items[k]));
             struct named_tensor *item = tensor_list_find(&all.items[0].items[i].outputs, name);
             struct tensor tensor;
 
@@ -70,7 +71,7 @@ static const char *write_perturbed_values(struct study *study, const struct subg
                 continue;
             if (tensor_copy(&item->tensor, &tensor, &study->error) < 0)
                 break;
-            has_any |= perturb_tensor(&tensor, direction, &random, &study->error);
+            has_any |= direction == NO_DIRECTION || perturb_tensor(&tensor, direction, &random, &study->error);
             tensor_list_add(&iteration->outputs, name, &tensor);
         }
     }
@@ -81,28 +82,43 @@ static const char *write_perturbed_values(struct study *study, const struct subg
     return has_any && !study_has_failed(study) ? path : NULL;
 }
 
-bool study_is_ill_conditioned(struct study *study, const struct bitset *nodes, double *ret_error)
+/* The same changed in one direction after the other, until the reference cannot run with it. */
+static bool fails_if_perturbed(struct study *study, const struct bitset *nodes, const struct value_list *tensors,
+                               double *ret_error)
 {
-    struct subgraph part SCOPED(subgraph_release);
+    struct injection_base base;
+    /* A reference that fuses a pattern wrongly has other outputs because these nodes are cut off, whatever their values
+     * are: so changed values are compared with unchanged ones in the same place. */
+    const char *path = write_perturbed_values(study, tensors, NO_DIRECTION);
     bool ret = false;
 
-    *ret_error = 0;
-    if (study_has_failed(study) || !study_make_values(study))
+    if (path == NULL || !study_make_injection_base(study, nodes, path, &base))
         return false;
-    subgraph_init_nodes(&part, &study->graph, nodes);
     for (int direction = 0; direction < DIRECTIONS && !study_has_failed(study); direction++) {
-        const char *path = write_perturbed_values(study, &part, direction);
         double error = 0;
         enum agreement agreement;
 
-        if (path == NULL)
-            break;
-        agreement = study_inject_outputs(study, nodes, path, &error);
+        path = write_perturbed_values(study, tensors, direction);
+        agreement = path != NULL ? study_inject_outputs(study, nodes, path, &base, &error) : UNKNOWN;
         if (agreement == REFUSES || agreement == UNKNOWN)
             break;
         ret |= agreement == DIFFERS;
         *ret_error = fmax(*ret_error, error);
     }
+    return ret;
+}
+
+bool study_is_ill_conditioned(struct study *study, const struct bitset *nodes, double *ret_error)
+{
+    struct value_list tensors = {0};
+    bool ret;
+
+    *ret_error = 0;
+    if (study_has_failed(study) || !study_make_values(study))
+        return false;
+    study_list_replaced_values(study, nodes, &tensors);
+    ret = fails_if_perturbed(study, nodes, &tensors, ret_error);
+    free(tensors.items);
     return ret;
 }
 

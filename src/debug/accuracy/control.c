@@ -106,6 +106,7 @@ bool study_runner_ignores_model(struct study *study, struct words runner, const 
 
 /* ---- Tensors of a runner ---- */
 
+#define LARGEST_ROUNDING 0x1p-7                             /* of bfloat16, relative */
 #define BEFORE_INSERTED "_polygraphy_surgeon_insert_output" /* what `surgeon insert` calls the tensor in front */
 
 /* An Identity that makes `tensor` of `input`; NULL where it cannot be cut out. */
@@ -146,21 +147,52 @@ static const char *rename_values(struct study *study, const char *tensor, const 
     return step_run(step) && step->exit_status == 0 ? ret : NULL;
 }
 
-bool study_suspect_returns_tensor(struct study *study, const char *part, const char *tensor)
+/* The error that the suspect makes where an Identity alone makes a tensor of the reference's values; 0 where it returns
+ * them, or that cannot be tested. */
+static double error_of_identity(struct study *study, const char *part, const char *tensor)
 {
-    const char *input = study_text(study, "%s" BEFORE_INSERTED, tensor), *model, *data;
-    struct failing_case subject;
+    const char *input = study_text(study, "%s" BEFORE_INSERTED, tensor);
+    const char *model = make_identity(study, part, tensor, input);
+    const char *data = model != NULL ? rename_values(study, tensor, input) : NULL;
+    struct failing_case subject = study_values_case(study, model, study->part_tolerance);
+    struct study_step *step;
 
-    if (!study->settings->suspect_is_command)
-        return true;
-    model = make_identity(study, part, tensor, input);
-    data = model != NULL ? rename_values(study, tensor, input) : NULL;
     if (data == NULL)
-        return true;
-    subject = study_values_case(study, model, study->part_tolerance);
+        return 0;
     subject.inputs = data;
-    return step_try(step_begin_suspect(study, &subject, "identity-suspect", "Does the suspect return it unchanged?")) !=
-           DIFFERS;
+    step = step_begin_suspect(study, &subject, "identity-suspect", "Does the suspect return it unchanged?");
+    return step_try(step) == DIFFERS ? comparison_error(step) : 0;
+}
+
+bool study_suspect_returns_outputs(struct study *study, const struct bitset *nodes, const char *model)
+{
+    struct subgraph part SCOPED(subgraph_release) = {0};
+    double error = 0;
+    const char *tensor = NULL, *described;
+
+    if (!study->settings->suspect_is_command || study_has_failed(study))
+        return true;
+    subgraph_init_nodes(&part, &study->graph, nodes);
+    for (size_t i = 0; i < part.outputs.count && error == 0; i++) {
+        tensor = tensor_label(study, part.outputs.items[i]);
+        error = error_of_identity(study, model, tensor);
+    }
+    if (error == 0)
+        return true;
+    described = study_list(study, node_labels(study, nodes), (struct words){0});
+    if (error < LARGEST_ROUNDING)
+        study_add_note(
+            study,
+            "%s is wrong alone, but so is an Identity in its place: the suspect reads or writes '%s' with an "
+            "error of %.2g of its largest magnitude, as a type of lower precision makes it. "
+            "--runner-precision declares that",
+            described, tensor, error);
+    else
+        study_add_note(study,
+                       "%s is wrong alone, but so is an Identity in its place: the suspect reads or writes '%s' in "
+                       "another layout. Check how its command writes tensors of that shape",
+                       described, tensor);
+    return false;
 }
 
 bool study_suspect_repeats_tensor(struct study *study, uint32_t value, const char *suspect_values)

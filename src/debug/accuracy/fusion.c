@@ -249,14 +249,9 @@ static bool find_fused_nodes(struct barrier_search *search, struct bitset *ret, 
 
 /* ---- The answer ---- */
 
-/* "'a' and 2 more" */
 static const char *describe_barrier(struct barrier_search *search)
 {
-    size_t count = bitset_count(&search->barrier), first = bitset_next(&search->barrier, 0);
-    const char *tensor = tensor_label(search->study, search->candidates.items[first]);
-
-    return count == 1 ? study_text(search->study, "'%s'", tensor)
-                      : study_text(search->study, "'%s' and %zu more", tensor, count - 1);
+    return study_list(search->study, candidate_labels(search, &search->barrier), (struct words){0});
 }
 
 static void conclude_fusion(struct barrier_search *search, const struct bitset *nodes)

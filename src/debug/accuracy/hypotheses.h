@@ -55,6 +55,17 @@ void accuracy_test_fusion(struct study *study);
 /* What is the smallest subgraph that fails? `debug reduce`, on its own terms. */
 void accuracy_test_reduction(struct study *study);
 
+/* Runs `debug reduce` on a model, with the check of the study: true where `output` is what it was reduced to. `*ret`
+ * has its result. */
+bool study_reduce(struct study *study, const char *model, const char *why, struct words tolerance, const char *output,
+                  struct study_step **ret);
+
+/* The nodes of the cause fail alone, and `whole` is what becomes of the model with the reference's values for what they
+ * make: looks for other places that fail. Where there are some, they are in the cause, which has its evidence then, and
+ * it returns true. (places.c) */
+bool study_find_other_places(struct study *study, const struct bitset *nodes, struct words tolerance,
+                             enum agreement whole);
+
 /* Does the suspect agree when constants are folded beforehand? Leaves FOLDER/folded.onnx as a fix, and where no cause
  * is known the nodes that are not in it. */
 void accuracy_test_folding(struct study *study);

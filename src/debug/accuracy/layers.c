@@ -96,22 +96,16 @@ static bool is_believed(struct node_blame *blame, uint32_t node, const struct lo
 {
     struct study *study = blame->study;
     uint32_t output = model_edge(study->model, study->model->nodes.items[node].outputs, 0);
-    bool ret = output == VALUE_NONE || study_suspect_returns_tensor(study, run->model, tensor_label(study, output));
 
-    if (ret && output != VALUE_NONE && !study_suspect_repeats_tensor(study, output, blame->suspect_values)) {
-        study_add_note(
-            study,
-            "'%s' is wrong alone, but the suspect gives out '%s' with other values when it is the only output "
-            "than among all tensors, so its inner tensors are not believed there",
-            node_label(study, node), tensor_label(study, output));
+    if (!study_suspect_returns_outputs(study, study_node(study, node), run->model))
         return false;
-    }
-    if (!ret)
-        study_add_note(study,
-                       "'%s' is wrong alone, but so is an Identity in its place: the suspect reads or writes '%s' in "
-                       "another layout. Check how its command writes tensors of that shape",
-                       node_label(study, node), tensor_label(study, output));
-    return ret;
+    if (output == VALUE_NONE || study_suspect_repeats_tensor(study, output, blame->suspect_values))
+        return true;
+    study_add_note(study,
+                   "'%s' is wrong alone, but the suspect gives out '%s' with other values when it is the only output "
+                   "than among all tensors, so its inner tensors are not believed there",
+                   node_label(study, node), tensor_label(study, output));
+    return false;
 }
 
 /* Which side is wrong where both differ: the node belongs to one of the sets then. */
@@ -167,7 +161,8 @@ static bool drop_harmless_nodes(struct node_blame *blame)
 
     bitset_init_copy(&showing, &blame->faulty);
     for (size_t i = bitset_next(&showing, 0); i < showing.size; i = bitset_next(&showing, i + 1)) {
-        enum agreement agreement = study_inject_outputs(study, study_node(study, (uint32_t)i), blame->made[i], NULL);
+        enum agreement agreement =
+            study_inject_outputs(study, study_node(study, (uint32_t)i), blame->made[i], NULL, NULL);
 
         if (agreement == AGREES)
             bitset_remove(&showing, i);
@@ -322,7 +317,7 @@ static void confirm_nodes(struct node_blame *blame, enum cause_kind kind, const 
     const struct bitset *minimal = &blame->faulty;
 
     if (model != NULL)
-        agreement = study_control_replacement(study, model, blame->suspect_values);
+        agreement = study_control_replacement(study, &blame->faulty, model, blame->suspect_values);
     if (bitset_count(&blame->faulty) > 1 && kind == CAUSE_NODE)
         all_show = drop_harmless_nodes(blame);
     if (agreement != DIFFERS)
@@ -347,7 +342,7 @@ static uint32_t find_rounding_node(struct node_blame *blame)
         struct lone_run run = study_run_nodes(study, study_node(study, (uint32_t)i), study->part_tolerance);
 
         if ((run.agreement == AGREES || bitset_has(&blame->rounded, i)) &&
-            study_inject_outputs(study, study_node(study, (uint32_t)i), run.outputs, NULL) == DIFFERS)
+            study_inject_outputs(study, study_node(study, (uint32_t)i), run.outputs, NULL, NULL) == DIFFERS)
             return (uint32_t)i;
     }
     return NODE_NONE;

@@ -13,7 +13,7 @@
 #include "debug/accuracy/subgraph.h"
 
 #define MOST_HINTS 3
-#define MOST_OTHER_OVERFLOWS 10
+#define MOST_OTHER_OVERFLOWS 20
 #define MOST_LONE_NODES 2 /* are tried one by one */
 #define MOST_GROWN_SET 12 /* nodes; a larger set is not made smaller */
 #define LARGE_SHARE 3.0   /* from one in so many layers on, which of them matter is measured */

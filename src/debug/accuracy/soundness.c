@@ -297,14 +297,17 @@ static bool makes_nans(const struct nan_search *search, uint32_t node)
 }
 
 /* Nodes that make it, after the first one. */
-static const char *count_other_makers(struct nan_search *search)
+static const char *list_other_makers(struct nan_search *search, size_t first)
 {
     struct study *study = search->study;
-    size_t makers = bitset_count(&search->makers), converter = bitset_next(&search->converters, 0);
+    size_t converter = bitset_next(&search->converters, 0);
     const char *ret = "";
+    SCOPED_BITSET(others);
 
-    if (makers > 1)
-        ret = study_text(study, "; so do %zu other node%s", makers - 1, makers > 2 ? "s" : "");
+    bitset_init_copy(&others, &search->makers);
+    bitset_remove(&others, first);
+    if (bitset_count(&others) > 0)
+        ret = study_text(study, "; so do%s %s", bitset_count(&others) == 1 ? "es" : "", describe_nodes(study, &others));
     if (converter < search->converters.size)
         ret = study_text(study, "%s; %s makes NaN of infinities", ret, describe_node(study, (uint32_t)converter));
     return ret;
@@ -322,7 +325,7 @@ static void blame_maker(struct nan_search *search)
     if (study_has_failed(study))
         return;
     study->cause.sentence =
-        study_text(study, "the model itself makes it: %s makes %s%s", label, element, count_other_makers(search));
+        study_text(study, "the model itself makes it: %s makes %s%s", label, element, list_other_makers(search, first));
     study_add_evidence(study,
                        "in the reference %s is the first to make what reaches the outputs; all that it reads are "
                        "numbers",

@@ -22,7 +22,7 @@
 #include "onnx/edit/model.h"
 
 #define MOST_COMMAND (64 << 20) /* bytes of a command line that is read again */
-#define MOST_LISTED 5           /* names in a sentence */
+#define MOST_LISTED 20          /* names in a sentence */
 
 /* ---- Words ---- */
 

@@ -201,7 +201,7 @@ void study_close_model(struct study *study);
 const char *study_path(struct study *study, const char *name);
 const char *study_text(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "'a' (Conv), 'b' (Add) and 'c' (Relu)"; of more than five, how many more there are. Without `operators`: names
+/* "'a' (Conv), 'b' (Add) and 'c' (Relu)"; of more than twenty, how many more there are. Without `operators`: names
  * alone. */
 const char *study_list(struct study *study, struct words names, struct words operators);
 

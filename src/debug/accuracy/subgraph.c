@@ -226,6 +226,36 @@ struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes,
     return ret;
 }
 
+/* Both sides run `model`, from the reference's values. UNKNOWN where the reference does not run it. */
+static struct lone_run compare_sides(struct study *study, const char *model, struct words tolerance, const char *what)
+{
+    struct lone_run ret = {.agreement = UNKNOWN, .model = model};
+    struct failing_case subject = study_values_case(study, model, tolerance);
+    struct study_step *step = step_begin(study, "reference-part", study_text(study, "%s in the reference", what));
+
+    ret.golden = subject.golden = study_text(study, "%s/golden%s", step->folder, strrchr(study->values, '.'));
+    step->is_control = true;
+    step_add(step, "run", model, NULL);
+    step_add_words(step, study->settings->reference);
+    step_add_inputs(step, study->layerwise, 1);
+    step_add(step, "--save-outputs", ret.golden, NULL);
+    if (!step_run(step) || step->exit_status != 0)
+        return ret;
+    ret.step = step = step_begin_suspect(study, &subject, "suspect-part", study_text(study, "%s in the suspect", what));
+    ret.outputs = study_text(study, "%s/outputs%s", step->folder, strrchr(study->values, '.'));
+    step_add(step, "--save-outputs", ret.outputs, NULL);
+    ret.agreement = step_try(step);
+    return ret;
+}
+
+struct lone_run study_compare_nodes(struct study *study, const struct bitset *nodes, struct words tolerance)
+{
+    const char *what = describe_nodes(study, nodes);
+    const char *model = extract_nodes(study, nodes, NULL, study_text(study, "%s, cut out", what));
+
+    return model != NULL ? compare_sides(study, model, tolerance, what) : (struct lone_run){.agreement = UNKNOWN};
+}
+
 void study_make_minimal(struct study *study, const struct bitset *nodes, struct words tolerance)
 {
     const char *model = extract_nodes(study, nodes, study_path(study, "minimal.onnx"), "The minimal case");
@@ -318,31 +348,68 @@ bool find_labelled_nodes(const struct study *study, struct words labels, struct 
     return true;
 }
 
-enum agreement compare_with_golden(struct study *study, const char *values, const char *why)
+/* Compares two files of outputs by the tolerance of the whole; no model is run. */
+static enum agreement compare_outputs(struct study *study, const char *values, const char *golden, const char *why)
 {
     struct study_step *step = step_begin(study, "outputs", why);
 
     step->is_control = true;
-    step_add(step, "run", "--load-outputs", values, study->whole.golden, NULL);
+    step_add(step, "run", "--load-outputs", values, golden, NULL);
     step_add_words(step, study->whole.tolerance);
     return step_try(step);
 }
 
-/* The model in which the outputs of these nodes are inputs; nodes that nothing needs any more are removed. */
-static void cut_behind_nodes(const struct study *study, const struct bitset *nodes, struct subgraph *ret)
+enum agreement compare_with_golden(struct study *study, const char *values, const char *why)
 {
-    struct subgraph replaced SCOPED(subgraph_release);
-    struct value_list outputs = {0}, missing = {0};
+    return compare_outputs(study, values, study->whole.golden, why);
+}
 
-    subgraph_init_nodes(&replaced, &study->graph, nodes);
+static bool is_made_by(const struct model *model, uint32_t value, const struct bitset *nodes)
+{
+    uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
+
+    return producer != NODE_NONE && bitset_has(nodes, producer);
+}
+
+void study_list_replaced_values(const struct study *study, const struct bitset *nodes, struct value_list *ret)
+{
+    const struct model *model = study->model;
+
+    for (size_t i = 0; i < study->graph.outputs.count; i++)
+        if (is_made_by(model, study->graph.outputs.items[i], nodes))
+            value_list_add(ret, study->graph.outputs.items[i]);
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        for (size_t k = 0; !bitset_has(nodes, i) && k < node_read_count(&model->nodes.items[i]); k++) {
+            uint32_t value = node_read(model, &model->nodes.items[i], k);
+
+            if (is_made_by(model, value, nodes) && !value_list_has(ret, value))
+                value_list_add(ret, value);
+        }
+}
+
+/* The model in which what these nodes make are inputs; nodes that nothing needs any more are removed. With
+ * `keeps_front`, what they read are outputs, so that the nodes in front of them stay. */
+static void cut_behind_nodes(const struct study *study, const struct bitset *nodes, bool keeps_front,
+                             struct subgraph *ret)
+{
+    struct subgraph part SCOPED(subgraph_release);
+    struct value_list replaced = {0}, outputs = {0}, missing = {0};
+
+    study_list_replaced_values(study, nodes, &replaced);
+    subgraph_init_nodes(&part, &study->graph, nodes);
     subgraph_init_copy(ret, &study->graph);
-    for (size_t i = 0; i < replaced.outputs.count; i++)
-        value_list_add(&ret->inputs, replaced.outputs.items[i]);
+    for (size_t i = 0; i < replaced.count; i++)
+        value_list_add(&ret->inputs, replaced.items[i]);
     for (size_t i = 0; i < ret->outputs.count; i++)
-        if (!value_list_has(&replaced.outputs, ret->outputs.items[i]))
+        if (!value_list_has(&replaced, ret->outputs.items[i]))
             value_list_add(&outputs, ret->outputs.items[i]);
+    for (size_t i = 0; keeps_front && i < part.inputs.count; i++)
+        if (model_producer(study->model, part.inputs.items[i]) != NULL &&
+            !value_list_has(&outputs, part.inputs.items[i]))
+            value_list_add(&outputs, part.inputs.items[i]);
     value_list_assign(&ret->outputs, &outputs);
     subgraph_clean(ret, NULL, NULL, &missing);
+    free(replaced.items);
     free(missing.items);
     free(outputs.items);
 }
@@ -375,7 +442,7 @@ enum agreement study_replace_nodes(struct study *study, const struct bitset *nod
     size_t count = bitset_count(nodes);
     struct subgraph rest SCOPED(subgraph_release);
 
-    cut_behind_nodes(study, nodes, &rest);
+    cut_behind_nodes(study, nodes, false, &rest);
     if (ret_rest != NULL)
         subgraph_init_copy(ret_rest, &rest);
     if (study_has_failed(study))
@@ -386,6 +453,21 @@ enum agreement study_replace_nodes(struct study *study, const struct bitset *nod
     return judge_changed_case(study, changed_case(study, *ret_model, study->layerwise),
                               study_text(study, "The whole, with the reference's values for what %zu node%s make%s",
                                          count, count == 1 ? "" : "s", count == 1 ? "s" : ""));
+}
+
+enum agreement study_compare_rest(struct study *study, const struct bitset *nodes, struct words tolerance,
+                                  const char **ret_model)
+{
+    struct subgraph rest SCOPED(subgraph_release) = {0};
+
+    *ret_model = NULL;
+    if (study_has_failed(study))
+        return UNKNOWN;
+    cut_behind_nodes(study, nodes, true, &rest);
+    *ret_model = extract_subgraph(study, &rest, NULL, "The model without these nodes, which reads what they make");
+    if (*ret_model == NULL)
+        return !study_has_failed(study) && rest.outputs.count == 0 ? AGREES : UNKNOWN;
+    return compare_sides(study, *ret_model, tolerance, "That").agreement;
 }
 
 const char *study_suspect_inputs(struct study *study, const char *suspect_values)
@@ -403,7 +485,7 @@ enum agreement study_replace_in_reference(struct study *study, const struct bits
     struct failing_case subject = study->whole;
     struct subgraph rest SCOPED(subgraph_release);
 
-    cut_behind_nodes(study, nodes, &rest);
+    cut_behind_nodes(study, nodes, false, &rest);
     subgraph_init_copy(ret_rest, &rest);
     *ret_model = study_has_failed(study) ? NULL : extract_subgraph(study, &rest, NULL, "The model without these nodes");
     if (*ret_model == NULL)
@@ -415,32 +497,98 @@ enum agreement study_replace_in_reference(struct study *study, const struct bits
                                        "The reference, with the suspect's values for what these nodes make"));
 }
 
-enum agreement study_control_replacement(struct study *study, const char *model, const char *suspect_values)
+/* Whether one of the model's outputs that these nodes make differs in the suspect. */
+static bool has_wrong_output(struct study *study, const struct bitset *nodes, const char *suspect_values)
+{
+    const struct value_list *outputs = &study->graph.outputs;
+    struct study_step *step;
+    const json_t *item;
+    bool ret = false;
+    size_t i, made = 0;
+
+    for (size_t k = 0; k < outputs->count; k++)
+        made += is_made_by(study->model, outputs->items[k], nodes);
+    if (made == 0 || study_has_failed(study))
+        return false;
+    step = step_begin(study, "outputs", "Those of them that are the model's outputs");
+    step->is_control = true;
+    step_add(step, "run", "--load-outputs", suspect_values, study->whole.golden, NULL);
+    step_add_words(step, study->whole.tolerance);
+    step_try(step);
+    json_array_foreach (result_find(step->result.root, "comparisons"), i, item)
+        for (size_t k = 0; k < outputs->count; k++)
+            ret |= is_made_by(study->model, outputs->items[k], nodes) && !json_is_true(result_find(item, "passed")) &&
+                   strcmp(result_text(step, item, "output"), tensor_label(study, outputs->items[k])) == 0;
+    return ret;
+}
+
+enum agreement study_control_replacement(struct study *study, const struct bitset *nodes, const char *model,
+                                         const char *suspect_values)
 {
     const char *inputs = study_suspect_inputs(study, suspect_values);
 
+    if (has_wrong_output(study, nodes, suspect_values))
+        return DIFFERS;
     return judge_changed_case(study, changed_case(study, model, inputs), "The same with the suspect's values there");
 }
 
-enum agreement study_inject_outputs(struct study *study, const struct bitset *nodes, const char *made,
-                                    double *ret_error)
+/* The model without these nodes, whose values come from the file `made`. Its model is NULL where it cannot be made. */
+static struct failing_case make_injected_case(struct study *study, const struct bitset *nodes,
+                                              const struct subgraph *rest, const char *made)
 {
-    const char *inputs = study_text(study, "%s.inputs%s", made, strrchr(made, '.')), *model;
-    struct subgraph rest SCOPED(subgraph_release);
+    const char *inputs = study_text(study, "%s.inputs%s", made, strrchr(made, '.'));
+    const char *model =
+        extract_subgraph(study, rest, NULL, study_text(study, "The model without %s", describe_nodes(study, nodes)));
+
+    if (model != NULL && !combine_inputs(study, made, inputs, "to-input", "What they make, as input data"))
+        model = NULL;
+    return changed_case(study, model, inputs);
+}
+
+bool study_make_injection_base(struct study *study, const struct bitset *nodes, const char *values,
+                               struct injection_base *ret)
+{
+    struct subgraph rest SCOPED(subgraph_release) = {0};
+    struct failing_case subject;
+    struct study_step *step;
+
+    *ret = (struct injection_base){.values = values};
+    if (study_has_failed(study))
+        return false;
+    cut_behind_nodes(study, nodes, false, &rest);
+    if (rest.outputs.count == 0)
+        return true;
+    subject = make_injected_case(study, nodes, &rest, values);
+    if (subject.model == NULL)
+        return false;
+    step = step_begin(study, "injected", "The reference with these values");
+    step->is_control = true;
+    ret->golden = step_path(step, "golden.json");
+    step_add(step, "run", subject.model, NULL);
+    step_add_words(step, study->settings->reference);
+    step_add_inputs(step, subject.inputs, failing_case_runs(&subject));
+    step_add(step, "--save-outputs", ret->golden, NULL);
+    return step_run(step) && step->exit_status == 0;
+}
+
+enum agreement study_inject_outputs(struct study *study, const struct bitset *nodes, const char *made,
+                                    const struct injection_base *base, double *ret_error)
+{
+    struct subgraph rest SCOPED(subgraph_release) = {0};
     enum agreement agreement = study_has_failed(study) ? UNKNOWN : AGREES;
     struct failing_case subject;
     struct study_step *step;
 
-    cut_behind_nodes(study, nodes, &rest);
+    cut_behind_nodes(study, nodes, false, &rest);
     if (rest.outputs.count < study->graph.outputs.count) /* some of what was made are outputs of the model */
-        agreement = compare_with_golden(study, made, "Those of them that are the model's outputs");
+        agreement = compare_outputs(study, made, base != NULL ? base->values : study->whole.golden,
+                                    "Those of them that are the model's outputs");
     if (agreement == UNKNOWN || agreement == DIFFERS || rest.outputs.count == 0)
         return agreement;
-    model =
-        extract_subgraph(study, &rest, NULL, study_text(study, "The model without %s", describe_nodes(study, nodes)));
-    if (model == NULL || !combine_inputs(study, made, inputs, "to-input", "What it made alone, as input data"))
+    subject = make_injected_case(study, nodes, &rest, made);
+    if (subject.model == NULL)
         return REFUSES;
-    subject = changed_case(study, model, inputs);
+    subject.golden = base != NULL ? base->golden : subject.golden;
     step = step_begin_control(study, &subject, "injected", "The reference with that");
     agreement = step_try(step);
     if (ret_error != NULL && (agreement == AGREES || agreement == DIFFERS))

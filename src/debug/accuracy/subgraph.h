@@ -52,20 +52,27 @@ struct lone_run {
     const char *model;       /* the extracted nodes; NULL: they cannot be extracted */
     struct study_step *step; /* the comparison of the suspect; NULL: none was made */
     const char *outputs;     /* of the suspect, from the reference's values */
+    const char *golden;      /* of study_compare_nodes(): of the reference, likewise */
 };
 
 /* Extracts the nodes, and has the suspect compute them from the reference's values. They DIFFER only if the reference
  * itself agrees with what it had in the whole model. */
 struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes, struct words tolerance);
 
+/* Extracts the nodes, and has both sides compute them from the reference's values. Other than in study_run_nodes(),
+ * what the reference had in the whole model does not matter. UNKNOWN where they cannot be extracted, or do not run in
+ * it. */
+struct lone_run study_compare_nodes(struct study *study, const struct bitset *nodes, struct words tolerance);
+
 /* Adds neighbours to `nodes` until they fail together, and removes what they fail without. Returns the last run that
  * failed: that of what is left, which is 1-minimal; else, they do not DIFFER. */
 struct lone_run study_grow_nodes(struct study *study, struct bitset *nodes, struct words tolerance);
 
-/* Control of a suspect that is a command: whether it returns the reference's values of `tensor`, an output of the
- * extracted model `part`, unchanged through an Identity. Else its tensors of that shape are in another layout, or come
- * out wrong whatever computes them, and no node is to blame. True where that cannot be tested. (control.c) */
-bool study_suspect_returns_tensor(struct study *study, const char *part, const char *tensor);
+/* Control of a suspect that is a command: whether it returns the reference's values of what these nodes make, the
+ * outputs of the extracted part `model`, unchanged through an Identity. Else its tensors of that shape are in another
+ * layout or type, or come out wrong whatever computes them, and no node is to blame: a note says that. True where it
+ * cannot be tested. (control.c) */
+bool study_suspect_returns_outputs(struct study *study, const struct bitset *nodes, const char *model);
 
 /* Control of a suspect that is a command: whether a tensor that it gave out among all others (`suspect_values`) is the
  * same when it is the only output of the model. Else what it gives out of the inside depends on what is asked for, and
@@ -93,13 +100,37 @@ enum agreement compare_with_golden(struct study *study, const char *values, cons
 enum agreement study_replace_nodes(struct study *study, const struct bitset *nodes, struct subgraph *ret_rest,
                                    const char **ret_model);
 
-/* Control of a replacement: the same model with the suspect's own values, of `suspect_values`. */
-enum agreement study_control_replacement(struct study *study, const char *model, const char *suspect_values);
+/* Control of a replacement of these nodes: `model` with the suspect's own values, of `suspect_values`. */
+enum agreement study_control_replacement(struct study *study, const struct bitset *nodes, const char *model,
+                                         const char *suspect_values);
 
-/* Whether the reference still agrees when the outputs of these nodes come from the file `made`. `ret_error` (may be
- * NULL) is the largest error then, see comparison_error(). */
+/* Whether the two sides agree in all of the model but these nodes: what they make comes from the reference's values,
+ * and what they read is compared as the outputs are. What is in front of them is part of that, other than in
+ * study_replace_nodes(). `*ret_model` is what was run; NULL: nothing is left of it (AGREES), or it cannot be extracted
+ * (UNKNOWN). */
+enum agreement study_compare_rest(struct study *study, const struct bitset *nodes, struct words tolerance,
+                                  const char **ret_model);
+
+/* Adds what these nodes make of what other nodes read, and of the model's outputs, whether they read it themselves or
+ * not: that is replaced. */
+void study_list_replaced_values(const struct study *study, const struct bitset *nodes, struct value_list *ret);
+
+/* What outputs are compared with where values of nodes are replaced in the reference. */
+struct injection_base {
+    const char *values; /* other values of what these nodes make */
+    const char *golden; /* what the reference makes of those; NULL: nothing else is left of the model */
+};
+
+/* Has the reference run the model without these nodes, whose values come from the file `values`. False where that is
+ * impossible. */
+bool study_make_injection_base(struct study *study, const struct bitset *nodes, const char *values,
+                               struct injection_base *ret);
+
+/* Whether the reference still agrees when the outputs of these nodes come from the file `made`: with the model's golden
+ * outputs, or with those of `base` (may be NULL). `ret_error` (may be NULL) is the largest error then, see
+ * comparison_error(). */
 enum agreement study_inject_outputs(struct study *study, const struct bitset *nodes, const char *made,
-                                    double *ret_error);
+                                    const struct injection_base *base, double *ret_error);
 
 /* Whether the reference agrees with the suspect when the suspect's values, of the file `suspect_values`, replace the
  * outputs of these nodes. `*ret_model` and `ret_rest` are as of study_replace_nodes(). */
