@@ -9,15 +9,21 @@ setup_file()
     [ -z "${SANITIZE:-}" ] || export LD_PRELOAD=$(${CC:-cc} -print-file-name=libasan.so)
 }
 
+# Python with the package.
+python()
+{
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$POLYGRAPHY_ROOT/packaging/python:$POLYGRAPHY_ROOT/tests/python \
+        POLYGRAPHY_PROGRAM=$POLYGRAPHY POLYGRAPHY_LIBRARY=${POLYGRAPHY%/*}/public/libpolygraphy.so.0 \
+        /usr/bin/python3 "$@"
+}
+
 # run_tests CLASS...: those of tests/python/test_polygraphy_native.py
 run_tests()
 {
     require_onnxruntime
     local test names=()
     for test; do names+=("test_polygraphy_native.$test"); done
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$POLYGRAPHY_ROOT/packaging/python:$POLYGRAPHY_ROOT/tests/python \
-        POLYGRAPHY_PROGRAM=$POLYGRAPHY POLYGRAPHY_LIBRARY=${POLYGRAPHY%/*}/public/libpolygraphy.so.0 \
-        /usr/bin/python3 -W error::ResourceWarning -m unittest "${names[@]}"
+    python -W error::ResourceWarning -m unittest "${names[@]}"
 }
 
 @test "a function is a check" {
@@ -46,6 +52,21 @@ run_tests()
 
 @test "nothing is printed, and nothing is left" {
     run_tests Processes
+}
+
+@test "the notebook finds the cause, and verifies the fix" {
+    require_onnxruntime
+    /usr/bin/python3 -c 'import nbclient, ipykernel' 2>/dev/null || skip "nbclient or ipykernel is not installed"
+    [ -z "${SANITIZE:-}" ] || skip "takes minutes with sanitizers"
+    cp "$POLYGRAPHY_ROOT"/examples/python/decoder.* .
+    mkdir tmp # Jupyter leaves files there
+    HOME=$PWD/tmp TMPDIR=$PWD/tmp POLYGRAPHY_TRT=builtin python "$POLYGRAPHY_ROOT/tests/python/run_notebook.py" decoder.ipynb >output
+    [ -z "$(find tmp -name 'polygraphy*')" ]
+    rm -r tmp
+    grep -F "float16 overflow in 'node_pow_1' (Pow): output 'pow_1' reaches" output
+    grep -F 'text/html: <iframe srcdoc=' output
+    grep -x '5 comparisons match' output
+    grep -F "first wrong node: 'node_pow_1' (Pow)" output
 }
 
 @test "the package has all types (mypy --strict)" {

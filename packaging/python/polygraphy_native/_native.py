@@ -213,9 +213,9 @@ def run_command(
         command = _Command(
             program=os.fsencode(program()),
             words=(ctypes.c_char_p * (len(encoded) + 1))(*encoded, None),
-            check=_Check(callbacks.check) if check is not None else _Check(),
+            check=_Check(callbacks.check) if check is not None else _Check(0),
             check_name=os.fsencode(check_name),
-            log=_Log(callbacks.log) if log is not None else _Log(),
+            log=_Log(callbacks.log) if log is not None else _Log(0),
             cancelled=_Cancelled(callbacks.cancelled),
         )
         code = loaded.polygraphy_run_command(ctypes.byref(command), ctypes.byref(result), ctypes.byref(error))

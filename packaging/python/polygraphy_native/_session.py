@@ -30,7 +30,7 @@ Feeds = Union["Arrays", Sequence["Arrays"], str, "os.PathLike[str]", None]
 Option = Union[bool, int, float, str, "os.PathLike[str]", None, Sequence[Any], Mapping[str, Any]]
 """An option of the command line by its long name with underscores: `atol=1e-3` is --atol 1e-3, `fp16=True` is --fp16, a list
 is several words, and a dict is NAME:VALUE words: `atol={"y": 1e-3}`, `input_shapes={"x": (1, 3)}`. None and False leave it
-out."""
+out. `words=[...]` are words as they are, such as the options of a fix."""
 
 # The control of debug/belief/trust.c: is a check that never fails one that reads its candidate?
 _CONTROL = b"This is no model. "
@@ -136,7 +136,8 @@ def option_words(options: Mapping[str, Option]) -> list[str]:
     for name, value in options.items():
         if value is None or value is False:
             continue
-        words.append("--" + name.replace("_", "-"))
+        if name != "words":
+            words.append("--" + name.replace("_", "-"))
         if value is not True:
             words += _value_words(value)
     return words
