@@ -190,3 +190,28 @@ END
     [ "$(cause)" = "reference, product0, sum0, product1, sum1, product2, sum2, softsign" ]
     logged "'product2' \\(MatMul\\) and 'sum2' \\(Add\\) alone: the two differ; exact value of 's2' .*: the reference is wrong"
 }
+
+@test "outputs that the suspect gives out under each other's names blame no node" {
+    PYTHONPATH=$faults python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+nodes = [node("Tanh", ["x"], ["a"], "tanh"), node("Exp", ["x"], ["b"], "exp"), node("Neg", ["x"], ["c"], "neg")]
+with open("three.onnx", "wb") as file:
+    file.write(model("three", nodes, [tensor("x", [2, 3])], [tensor(name, [2, 3]) for name in "abc"], []))
+END
+    cat >compile.py <<'END'
+import sys
+from onnx_file import Model, Node, node
+model = Model(sys.argv[1])
+other = {"a": "b", "b": "a"} if {"a", "b"} <= model.outputs else {}
+model.nodes = [Node(node(item.op_type, item.inputs, [other.get(name, name) for name in item.outputs], item.name))
+               for item in model.nodes]
+model.write(sys.argv[2])
+END
+    export PYTHONPATH=$faults
+    run --separate-stderr polygraphy debug accuracy three.onnx --onnxrt --builds 1 --runs 1 -o folder \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --runner-build "toy=python3 -B compile.py {model} {engine}" --json result.json
+    [ "$status" -eq 1 ]
+    logged "outputs under each other's names: 'b' has the values that the reference has in 'a', and 'a' has the values that the reference has in 'b'"
+    [ "$(python3 -c 'import json; print(json.load(open("result.json"))["cause"])')" = None ]
+}

@@ -346,6 +346,8 @@ void accuracy_test_failure(struct study *study)
                               : (double)counts.failed_runs / (double)counts.runs;
     study_log(study, "%s: %lld of %lld runs of %lld builds", sentences[study->pattern], (long long)counts.failed_runs,
               (long long)counts.runs, (long long)(counts.passed + counts.failed + counts.mixed));
+    if (study->pattern == FAILS_ALWAYS && study_outputs_are_exchanged(study))
+        return;
     if (!study_compare_slices(study))
         return;
     if (study->pattern == FAILS_NEVER)

@@ -155,6 +155,10 @@ double rounding_tolerance(double unit_roundoff, const struct rounding_paths *pat
  * by the tolerance that was derived: then the study begins anew with that slice, or it concludes. */
 bool study_compare_slices(struct study *study);
 
+/* Whether each output of the suspect's first build that is wrong has values that the reference has in another one: then
+ * that concludes the study. (exchange.c) */
+bool study_outputs_are_exchanged(struct study *study);
+
 /* Has the study begin anew with the slice as an output of its own (slice.c): false where that is impossible. */
 bool study_begin_slice(struct study *study, const char *output, const struct slice_error *slice);
 
