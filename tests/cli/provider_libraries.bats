@@ -126,6 +126,20 @@ END
     [ "$(polygraphy inspect model reduced.onnx --show layers | grep -c '^ *Node ')" -eq 1 ]
 }
 
+@test "nodes that the provider claims and cannot compile are named, though it refuses the whole session" {
+    run polygraphy run "$model" "${provider[@]}" --provider-options faulty:refuse=sub_2
+    [ "$status" -eq 1 ]
+    logged "^\[!\] ONNX Runtime cannot load '.*': the compiler has no code for 'sub_2'$"
+    run polygraphy debug accuracy "$model" "${reference[@]}" "${provider[@]}" --provider-options faulty:refuse=sub_2 -o one
+    [ "$status" -eq 0 ]
+    logged "^\[I\] Cause: the suspect does not run 'sub_2' \(Sub\)$"
+    run polygraphy debug accuracy "$model" "${reference[@]}" "${provider[@]}" --provider-options faulty:refuse=Sub -o all
+    [ "$status" -eq 0 ]
+    logged "^\[I\] Cause: the suspect does not run 'sub_1' \(Sub\), nor 1 other part$"
+    logged "^\[I\]     Evidence: neither does it run 'sub_2' \(Sub\)$"
+    logged "^\[I\]     Evidence: with the reference's values for what these 2 parts make the rest runs$"
+}
+
 @test "experiments with another library are not reused" {
     local pid
     cp "$library" mine.so

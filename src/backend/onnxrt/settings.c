@@ -2,9 +2,9 @@
 #include "backend/onnxrt/settings.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
-#include "base/text/text.h"
 
 const struct onnxrt_settings *onnxrt_settings_of(const struct backend_request *request)
 {
@@ -39,6 +39,15 @@ struct onnxrt_entry *onnxrt_settings_add(struct onnxrt_settings *settings, struc
     return items;
 }
 
+/* Whether `typed` asks for the processor's provider, not for that of a library. */
+static bool means_processor(const struct onnxrt_execution *execution, const char *typed)
+{
+    for (size_t i = 0; i < execution->provider_libraries.count; i++)
+        if (strcmp(execution->provider_libraries.items[i].key, typed) == 0)
+            return false;
+    return strncasecmp(typed, "cpu", strlen("cpu")) == 0;
+}
+
 struct onnxrt_entry *onnxrt_settings_refuse_fallback(struct onnxrt_settings *settings)
 {
     static const struct onnxrt_entry entry = {.key = "session.disable_cpu_ep_fallback", .value = "1"};
@@ -48,7 +57,7 @@ struct onnxrt_entry *onnxrt_settings_refuse_fallback(struct onnxrt_settings *set
         return NULL;
     /* With the processor added explicitly the runtime refuses the entry. */
     for (size_t i = 0; providers[i] != NULL; i++)
-        if (text_contains_ignoring_case(text_of(providers[i]), TEXT("cpu")))
+        if (means_processor(&settings->execution, providers[i]))
             return NULL;
     return onnxrt_settings_add(settings, entry);
 }

@@ -26,7 +26,8 @@ static void an_entry_is_added_unless_the_user_has_set_it(void **state)
 
 static bool refuses_fallback(const char *const *providers)
 {
-    struct onnxrt_settings settings = {.execution = {.providers = providers}};
+    static const struct onnxrt_entry library = {.key = "cpu_of_ours", .value = "ours.so"};
+    struct onnxrt_settings settings = {.execution = {.providers = providers, .provider_libraries = {&library, 1}}};
     struct onnxrt_entry *entries = onnxrt_settings_refuse_fallback(&settings);
     bool ret = entries != NULL && settings.execution.session_config.count == 1 &&
                strcmp(entries[0].key, "session.disable_cpu_ep_fallback") == 0 && strcmp(entries[0].value, "1") == 0;
@@ -41,7 +42,10 @@ static void fallback_to_the_processor_is_refused_unless_it_is_asked_for(void **s
     (void)state;
     assert_true(refuses_fallback((const char *const[]){"cuda", NULL}));
     assert_true(refuses_fallback((const char *const[]){"TensorrtExecutionProvider", "cuda", NULL}));
+    assert_true(refuses_fallback((const char *const[]){"cpu_of_ours", NULL}));
+    assert_true(refuses_fallback((const char *const[]){"my_cpu", NULL}));
     assert_false(refuses_fallback((const char *const[]){"cuda", "cpu", NULL}));
+    assert_false(refuses_fallback((const char *const[]){"cpu_of_ours", "CPU", NULL}));
     assert_false(refuses_fallback((const char *const[]){"CPUExecutionProvider", NULL}));
     assert_false(refuses_fallback((const char *const[]){NULL}));
     assert_false(refuses_fallback(NULL));
