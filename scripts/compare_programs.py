@@ -67,6 +67,7 @@ polygraphy debug passes examples/optimizers/quantized_add.onnx --among fusions
 polygraphy debug quantization models/identity.onnx
 polygraphy debug accuracy models/identity.onnx --onnxrt -o folder
 polygraphy debug kernels models/identity.onnx --onnxrt
+polygraphy debug releases models/identity.onnx --releases 1.90
 polygraphy inspect model models/reducable.onnx --show everything
 
 == reduce-bisect

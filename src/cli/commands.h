@@ -24,6 +24,7 @@ extern const struct command cmd_debug_accuracy;
 extern const struct command cmd_debug_build;
 extern const struct command cmd_debug_kernels;
 extern const struct command cmd_debug_passes;
+extern const struct command cmd_debug_releases;
 extern const struct command cmd_debug_precision;
 extern const struct command cmd_debug_quantization;
 extern const struct command cmd_debug_reduce;

@@ -43,9 +43,10 @@ const struct command cmd_data = {
 
 /* diff-tactics was a tool of `debug` in early versions of Polygraphy, and documents still use that name. */
 
-static const struct command *const debug_tools[] = {
-    &cmd_debug_accuracy,  &cmd_debug_reduce,       &cmd_debug_build,  &cmd_debug_kernels, &cmd_debug_passes,
-    &cmd_debug_precision, &cmd_debug_quantization, &cmd_debug_repeat, &cmd_debug_tactics, &cmd_inspect_diff_tactics};
+static const struct command *const debug_tools[] = {&cmd_debug_accuracy,  &cmd_debug_reduce,        &cmd_debug_build,
+                                                    &cmd_debug_kernels,   &cmd_debug_passes,        &cmd_debug_releases,
+                                                    &cmd_debug_precision, &cmd_debug_quantization,  &cmd_debug_repeat,
+                                                    &cmd_debug_tactics,   &cmd_inspect_diff_tactics};
 
 const struct command cmd_debug = {
     .name = "debug",

@@ -605,6 +605,7 @@ compared_log()
 
 @test "an interrupt ends a long run without leftovers" {
     for words in '' --use-subprocess; do
+        : >log # not the earlier run's
         env --default-signal=INT polygraphy run "$models/identity.onnx" --onnxrt --iterations 1000000000 \
             --save-outputs out.json $words >log 2>errors 3>&- &
         tool=$!

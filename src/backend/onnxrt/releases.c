@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "backend/onnxrt/abi.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/process/process.h"
@@ -20,11 +21,11 @@
 
 /* ---- Numbers ---- */
 
-struct release {
+struct release_number {
     int major, minor, patch;
 };
 
-static bool read_release(const char *word, struct release *ret)
+static bool read_release(const char *word, struct release_number *ret)
 {
     int size = 0;
 
@@ -35,14 +36,14 @@ static bool read_release(const char *word, struct release *ret)
 
 bool onnxrt_is_release(const char *word)
 {
-    struct release release;
+    struct release_number release;
 
     return read_release(word, &release);
 }
 
 static int compare_releases(const char *a, const char *b)
 {
-    struct release x = {0}, y = {0};
+    struct release_number x = {0}, y = {0};
 
     read_release(a, &x);
     read_release(b, &y);
@@ -51,6 +52,11 @@ static int compare_releases(const char *a, const char *b)
     if (x.minor != y.minor)
         return x.minor < y.minor ? -1 : 1;
     return (x.patch > y.patch) - (x.patch < y.patch);
+}
+
+int onnxrt_release_order(const void *a, const void *b)
+{
+    return compare_releases(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Whether PyPI's package has the C library. */
@@ -337,6 +343,64 @@ int onnxrt_release_fetch(const char *release, struct log *log, char **ret, struc
         }
     }
     *ret = found;
+    return 0;
+}
+
+/* ---- All releases ---- */
+
+static bool release_is_listed(const struct file_list *list, const char *release)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], release) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the stable releases that a text names and this program can use; those on PyPI, or the others. */
+static void add_releases(const char *text, bool on_pypi, struct file_list *ret)
+{
+    static const char separators[] = " \t\r\n,\"[]()";
+    SCOPED_STRING(oldest);
+
+    string_add_format(&oldest, "1.%d.0", ORT_API_VERSION);
+    while (*(text += strspn(text, separators)) != '\0') {
+        size_t size = strcspn(text, separators);
+        char *word SCOPED_FREE = memory_copy(text, size);
+
+        text += size;
+        if (onnxrt_is_release(word) && is_on_pypi(word) == on_pypi && compare_releases(word, oldest.data) >= 0 &&
+            !release_is_listed(ret, word))
+            *VECTOR_APPEND(ret) = memory_strdup(word);
+    }
+}
+
+int onnxrt_releases_list(struct file_list *ret, struct error *err)
+{
+    static const char *const of_pypi[] = {"python3",       "-m",          "pip",
+                                          "index",         "versions",    "--disable-pip-version-check",
+                                          "--only-binary", ":all:",       "--python-version",
+                                          "3.13",          "onnxruntime", NULL};
+    static const char *const of_npm[] = {"npm", "view", "onnxruntime-node", "versions", "--json", NULL};
+    SCOPED_STRING(pypi);
+    SCOPED_STRING(npm);
+    struct error why;
+    int rc = run_program(of_pypi, &pypi, &why);
+
+    if (rc == ERR_INTERRUPTED) {
+        *err = why;
+        return rc;
+    }
+    add_releases(pypi.data, true, ret);
+    rc = run_program(of_npm, &npm, err);
+    if (rc == ERR_INTERRUPTED)
+        return rc;
+    add_releases(npm.data, false, ret);
+    if (ret->count == 0)
+        return error_set(err, ERR_MISSING,
+                         "the releases of ONNX Runtime cannot be listed: %s. Name them: --releases "
+                         "1.20.1,1.22.1,...",
+                         why.message);
+    qsort(ret->items, ret->count, sizeof(*ret->items), onnxrt_release_order);
     return 0;
 }
 

@@ -15,6 +15,9 @@
 /* Whether `word` is the number of a release, "1.22.1", rather than a path. */
 bool onnxrt_is_release(const char *word);
 
+/* Negative, 0 or positive: the order of two numbers of releases, by pointers to them, as qsort() has it. */
+int onnxrt_release_order(const void *a, const void *b);
+
 /* The library of a release in the cache, malloc'd; NULL: it is not there, or `release` is no release. */
 char *onnxrt_release_find(const char *release);
 
@@ -22,6 +25,10 @@ char *onnxrt_release_find(const char *release);
  * which they are compared. ERR_MISSING: it cannot be fetched; the message has the command to type where there is a
  * network. */
 int onnxrt_release_fetch(const char *release, struct log *log, char **ret, struct error *err);
+
+/* Lists the numbers of all stable releases with a C library that this program can use, oldest first, by asking the
+ * package indexes that pip and npm are configured for. `ret` is empty on entry. ERR_MISSING: neither answers. */
+int onnxrt_releases_list(struct file_list *ret, struct error *err);
 
 /* Appends where the C library is that the Python package in `folder` ("site-packages/onnxruntime/capi") lacks. Nothing,
  * and false, if that is not such a package. */

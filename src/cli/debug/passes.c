@@ -21,6 +21,7 @@
 #include "cli/options/runners/engine.h"
 #include "cli/run/model.h"
 #include "cli/trt.h"
+#include "debug/candidate/hash.h"
 #include "debug/check/words.h"
 #include "debug/record/result_folder.h"
 #include "onnx/external/data.h"
@@ -607,7 +608,7 @@ static int debug_passes_run(const struct command_context *context, const struct 
     if (rc < 0)
         return rc;
     command.session_settings.check.has_lists = true;
-    command.session_settings.hash_content = passes_hash_list;
+    command.session_settings.hash_content = candidate_file_hash;
     rc = own_check_refuse_unknown_outputs(context, &settings->comparison, command.subject.model, err);
     if (rc < 0)
         goto done;

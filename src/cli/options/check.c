@@ -155,7 +155,8 @@ static const struct option options[] = {
         .help =
             "command that decides whether a candidate passes: exit status 0 is a pass. It extends to the end of the "
             "line, so put it last, or quote the whole command: then a shell runs it, and options may follow. Without "
-            "--check you are asked for each verdict; `debug passes` and `debug quantization` compare outputs instead"),
+            "--check you are asked for each verdict; `debug passes`, `debug quantization` and `debug releases` compare "
+            "outputs instead"),
     ROW(session.check.caller, .names = {"--check-fd"}, .yields = true, .kind = OPTION_ONE, .value_name = "N",
         .convert = convert_caller,
         .help = "ask the process at the other end of this inherited socket for each verdict, as libpolygraphy does; "

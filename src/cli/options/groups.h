@@ -336,7 +336,8 @@ OPTION_GROUP(struct debug_values, expected_artifact_options); /* warns without a
 
 OPTION_GROUP(struct debug_values, intermediate_onnx_options);   /* polygraphy_debug.onnx: reduce, quantization */
 OPTION_GROUP(struct debug_values, intermediate_engine_options); /* polygraphy_debug.engine: build, precision, tactics */
-OPTION_GROUP(struct debug_values, intermediate_list_options);   /* list of disabled optimizations: debug passes */
+OPTION_GROUP(struct debug_values, intermediate_library_options); /* copy of a library: debug releases */
+OPTION_GROUP(struct debug_values, intermediate_list_options);    /* list of disabled optimizations: debug passes */
 
 OPTION_GROUP(struct debug_values, iteration_options); /* all debug tools */
 

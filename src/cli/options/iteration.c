@@ -91,6 +91,7 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
 
 static const struct option intermediate_onnx_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.onnx", "model")};
 static const struct option intermediate_engine_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.engine", "engine")};
+static const struct option intermediate_library_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.so", "library")};
 static const struct option intermediate_list_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.disabled", "list")};
 
 #define ITERATION_GROUP(rows, finisher)                                                                                \
@@ -100,6 +101,7 @@ static const struct option intermediate_list_rows[] = {INTERMEDIATE_ROWS("polygr
 
 const struct option_group intermediate_onnx_options = ITERATION_GROUP(intermediate_onnx_rows, NULL);
 const struct option_group intermediate_engine_options = ITERATION_GROUP(intermediate_engine_rows, NULL);
+const struct option_group intermediate_library_options = ITERATION_GROUP(intermediate_library_rows, NULL);
 const struct option_group intermediate_list_options = ITERATION_GROUP(intermediate_list_rows, NULL);
 
 static const struct option iteration_rows[] = {

@@ -68,3 +68,17 @@ int candidate_content_hash(const char *artifact, const char *const *more_files, 
     *ret = hash;
     return 0;
 }
+
+int candidate_file_hash(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err)
+{
+    int rc = hash_file(artifact, ret, err);
+
+    for (; rc == 0 && more_files != NULL && *more_files != NULL; more_files++) {
+        struct hash content;
+
+        rc = hash_file(*more_files, &content, err);
+        if (rc == 0)
+            *ret = hash_combine(*ret, content);
+    }
+    return rc;
+}

@@ -12,4 +12,7 @@
  * Thread-safe. */
 int candidate_content_hash(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
 
+/* The same for an artifact that is any other file: a list, a library. */
+int candidate_file_hash(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
+
 #endif

@@ -144,7 +144,7 @@ static void start_server(struct check *check)
         return;
     check->server_text = memory_strdup(settings->shell ? settings->command.items[0] : "");
     words->usual = settings->files;
-    words->is_list = settings->has_lists;
+    words->is_in_environment = settings->has_lists || settings->variable != NULL;
     words->items = memory_alloc_zero(settings->command.count + strlen(check->server_text) + 1, sizeof(*words->items));
     for (size_t i = 0; !settings->shell && i < settings->command.count; i++)
         words->items[words->count++] = settings->command.items[i];
@@ -159,10 +159,11 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
     struct check *check = memory_alloc_zero(1, sizeof(*check));
     int rc = 0;
 
-    *check =
-        (struct check){.settings = *settings,
-                       .log = log,
-                       .words = {.shell = settings->shell, .is_list = settings->has_lists, .usual = settings->files}};
+    *check = (struct check){.settings = *settings,
+                            .log = log,
+                            .words = {.shell = settings->shell,
+                                      .is_in_environment = settings->has_lists || settings->variable != NULL,
+                                      .usual = settings->files}};
     if (settings->command.items != NULL && settings->caller == 0)
         rc = resolve_program(check, err);
     if (rc < 0)
@@ -294,8 +295,8 @@ void check_announce(const struct check *check, const struct check_run *run)
 
 /* Environment variables of the check. */
 struct variables {
-    struct string_builder iteration, artifact, disabled;
-    const char *items[6]; /* NULL-terminated */
+    struct string_builder iteration, artifact, more, disabled;
+    const char *items[7]; /* NULL-terminated */
     size_t count;
 };
 
@@ -316,6 +317,11 @@ static void set_variables(const struct check *check, const struct check_run *run
     add_variable(ret, &ret->iteration, ITERATION_VARIABLE, iteration);
     if (artifact != NULL)
         add_variable(ret, &ret->artifact, CHECK_ARTIFACT_VARIABLE, artifact);
+    if (artifact != NULL && check->settings.variable != NULL) {
+        char *place SCOPED_FREE = file_real_path(artifact); /* for a check that changes its folder */
+
+        add_variable(ret, &ret->more, check->settings.variable, place != NULL ? place : artifact);
+    }
     if (disabled != NULL)
         add_variable(ret, &ret->disabled, CHECK_DISABLED_VARIABLE, disabled);
     if (check->search_path != NULL)
@@ -357,6 +363,7 @@ static int execute_command(const struct check *check, const struct check_run *ru
     error_file_close(&errors);
     string_release(&variables.iteration);
     string_release(&variables.artifact);
+    string_release(&variables.more);
     string_release(&variables.disabled);
     check_words_free(server_arguments);
     check_words_free(arguments);

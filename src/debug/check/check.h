@@ -25,6 +25,7 @@ struct check_settings {
     bool shell;                   /* the command is a single word, a whole command line for `sh -c` */
     struct words launcher;        /* words in front of the command: `srun -n1` */
     bool has_lists;               /* candidates are lists of what to disable */
+    const char *variable;         /* of the environment, with the path of the candidate; NULL: none but the usual one */
     struct candidate_paths files; /* default paths of a candidate, which the command may name */
     struct check_rules rules;
     struct check_display display;

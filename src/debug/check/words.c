@@ -109,7 +109,7 @@ bool check_words_name(const struct check_words *words, enum candidate_file file)
 {
     size_t length;
 
-    if (file == CANDIDATE_ARTIFACT && words->is_list)
+    if (file == CANDIDATE_ARTIFACT && words->is_in_environment)
         return true;
     for (size_t i = 0; i < words->count; i++)
         for (const char *at = words->items[i]; *at != '\0'; at++)

@@ -27,8 +27,8 @@ struct check_words {
     char *program;      /* path of the program; NULL: no command */
     const char **items; /* its arguments, NULL-terminated; files have their usual paths */
     size_t count;
-    bool shell;   /* the last item is a shell line */
-    bool is_list; /* the artifact is a list of what to disable */
+    bool shell;             /* the last item is a shell line */
+    bool is_in_environment; /* the artifact, or its content, reaches the check by a variable of its own */
     struct candidate_paths usual;
 };
 

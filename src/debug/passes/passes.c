@@ -467,17 +467,3 @@ void passes_result_release(struct passes_result *result)
     bitset_release(&result->off);
     bitset_release(&result->singles);
 }
-
-int passes_hash_list(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err)
-{
-    int rc = hash_file(artifact, ret, err);
-
-    for (; rc == 0 && more_files != NULL && *more_files != NULL; more_files++) {
-        struct hash content;
-
-        rc = hash_file(*more_files, &content, err);
-        if (rc == 0)
-            *ret = hash_combine(*ret, content);
-    }
-    return rc;
-}

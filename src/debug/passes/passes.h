@@ -48,7 +48,4 @@ int passes_run(struct words decisions, const char *phase, struct debug_session *
                struct passes_result *ret, struct error *err);
 void passes_result_release(struct passes_result *result);
 
-/* For struct session_settings: hash of the content of a list. */
-int passes_hash_list(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
-
 #endif

@@ -81,6 +81,11 @@ static void fetching_fails(const char *release, struct error *err)
     assert_int_equal(scratch_count("cache/polygraphy"), 0); /* nor anything half done */
 }
 
+static int order_of(const char *a, const char *b)
+{
+    return onnxrt_release_order(&a, &b);
+}
+
 static void release_is_three_numbers(void **state)
 {
     (void)state;
@@ -91,6 +96,10 @@ static void release_is_three_numbers(void **state)
     assert_false(onnxrt_is_release("./1.22.1"));
     assert_false(onnxrt_is_release("1.22.0-rev"));
     assert_false(onnxrt_is_release(""));
+    assert_true(order_of("1.9.0", "1.10.0") < 0);
+    assert_true(order_of("1.22.1", "1.22.0") > 0);
+    assert_true(order_of("2.0.0", "1.99.9") > 0);
+    assert_int_equal(order_of("1.22.1", "1.22.1"), 0);
 }
 
 static void wheel_is_fetched_once(void **state)
@@ -174,6 +183,35 @@ static void package_that_was_unpacked_by_hand_is_found(void **state)
     assert_null(onnxrt_release_find("nothing"));
 }
 
+static void releases_of_both_packages_are_listed_in_order(void **state)
+{
+    static const char *const expected[] = {"1.16.3", "1.20.0", "1.20.1", "1.22.0", "1.22.1", "1.30.0"};
+    struct file_list list SCOPED(file_list_release) = {0};
+    struct error err = {0};
+
+    (void)state;
+    scratch_file("bin/python3", python);
+    scratch_file("bin/npm", npm);
+    scratch_file("versions.txt", "onnxruntime (1.30.0)\nAvailable versions: 1.30.0, 1.22.1, 1.22.0, 1.20.1, 1.20.0\n");
+    scratch_file("node_versions.txt", "[\n \"1.9.0\",\n \"1.16.3\", \"1.20.0\", \"1.22.0-rev\", \"1.23.0\"\n]\n");
+    assert_int_equal(onnxrt_releases_list(&list, &err), 0);
+    assert_int_equal(list.count, ARRAY_LEN(expected));
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++)
+        assert_string_equal(list.items[i], expected[i]);
+}
+
+static void releases_that_cannot_be_listed_can_be_named(void **state)
+{
+    struct file_list list = {0};
+    struct error err = {0};
+
+    (void)state;
+    scratch_file("bin/python3", "#!/bin/sh\nexit 1\n");
+    scratch_file("bin/npm", "#!/bin/sh\nexit 1\n");
+    assert_int_equal(onnxrt_releases_list(&list, &err), ERR_MISSING);
+    assert_message_contains(&err, "Name them: --releases 1.20.1,1.22.1");
+}
+
 #define RELEASE_TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void)
@@ -186,6 +224,8 @@ int main(void)
         RELEASE_TEST(package_with_another_hash_is_refused),
         RELEASE_TEST(without_a_network_the_message_has_the_command),
         RELEASE_TEST(package_that_was_unpacked_by_hand_is_found),
+        RELEASE_TEST(releases_of_both_packages_are_listed_in_order),
+        RELEASE_TEST(releases_that_cannot_be_listed_can_be_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,8 +48,8 @@ static void commands_come_first(void **state)
 {
     assert_string_equal(FITS(""), "run debug surgeon inspect help");
     assert_string_equal(FITS("de"), "debug");
-    assert_string_equal(FITS("debug", "re"), "reduce repeat");
-    assert_string_equal(FITS("-v", "debug", "re"), "reduce repeat");
+    assert_string_equal(FITS("debug", "re"), "reduce releases repeat");
+    assert_string_equal(FITS("-v", "debug", "re"), "reduce releases repeat");
     assert_string_equal(FITS("nothing", "re"), "");
     assert_string_equal(FITS("help", "debug", "red"), "reduce");
     assert_string_equal(FITS("help", "nothing", "red"), "");

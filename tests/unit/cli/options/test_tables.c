@@ -36,6 +36,8 @@ static const char *const new_options[] = {
     "--force-debug-replay",
     "--no-verify",
     "--onnxrt-library",
+    "--only-release",
+    "--releases",
     "--onnxruntime-lib",
     "--onnxrt-custom-ops",
     "--provider-options",

@@ -203,7 +203,7 @@ static void what_is_switched_off_is_a_value(void **state)
     assert_string_equal(changed[2], items[2]);
     check_words_free(changed);
     assert_false(check_words_name(&words, CANDIDATE_ARTIFACT));
-    words.is_list = true; /* it need not look at the file */
+    words.is_in_environment = true; /* it need not look at the file */
     assert_true(check_words_name(&words, CANDIDATE_ARTIFACT));
 }
 
