@@ -291,8 +291,11 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
                    (long long)counts->runs, (long long)counts->passed, tolerance.data, counts->largest_error,
                    ceil(100 * rate_excluded(counts->passed)));
     note_unused_precision(study);
-    if (strcmp(study->settings->precision, format_float16.name) == 0)
-        study_note_inner_sums(study, &format_float16);
+    study_note_unused_bodies(study);
+    if (strcmp(study->settings->precision, format_float16.name) != 0)
+        return;
+    study_note_inner_sums(study, &format_float16);
+    study_note_constants_beyond(study, &format_float16);
 }
 
 /* Builds that choose among more tactics than the fastest show what those of one machine and one day do not. */

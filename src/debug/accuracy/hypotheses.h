@@ -224,6 +224,18 @@ extern const struct float_format format_float16, format_bfloat16;
  * suspect passes, an engine that adds up in that format would overflow. (inner_sums.c) */
 void study_note_inner_sums(struct study *study, const struct float_format *format);
 
+/* ---- What the data leave out, where nothing fails (untested_data.c) ---- */
+
+/* The answer is there already: an error of what would have been said in addition becomes "WHAT: MESSAGE", not tested.
+ */
+void study_dismiss_error(struct study *study, const char *what);
+
+/* Lists branches of If that the reference does not take with these data, and bodies of Loop that do not run. */
+void study_note_unused_bodies(struct study *study);
+
+/* Lists constants that are infinities in the format, of a suspect in that format that passes. */
+void study_note_constants_beyond(struct study *study, const struct float_format *format);
+
 /* From one to the next it is worse. */
 enum range_error {
     FITS,

@@ -157,17 +157,6 @@ static double largest_inner_sum(struct study *study, const struct feed_dicts *fe
 
 /* ---- The answer ---- */
 
-/* The answer is there: without the values of the reference it stands, with this caution. */
-static void say_not_tested(struct study *study, const char *why)
-{
-    const char *sentence = study_text(study, "sums inside of nodes: %s", why);
-
-    if (study->error.code == ERR_INTERRUPTED || study->out_of_budget)
-        return;
-    study->error = (struct error){0};
-    study_add_not_tested(study, "%s", sentence);
-}
-
 void study_note_inner_sums(struct study *study, const struct float_format *format)
 {
     struct feed_dicts feeds = {0};
@@ -175,11 +164,11 @@ void study_note_inner_sums(struct study *study, const struct float_format *forma
     struct error err;
 
     if (!study_make_values(study) || !study_open_model(study)) {
-        say_not_tested(study, study->error.message);
+        study_dismiss_error(study, "sums inside of nodes");
         return;
     }
     if (data_file_add_inputs(&feeds, study->layerwise, &err) < 0) {
-        say_not_tested(study, err.message);
+        study_add_not_tested(study, "sums inside of nodes: %s", err.message);
         return;
     }
     for (uint32_t i = 0; i < study->model->nodes.count; i++) {
