@@ -481,3 +481,61 @@ EOF
     run ! grep large_matmul <(polygraphy inspect model inlined.onnx --show layers)
     same_outputs "$models/all_in_an_if.onnx" inlined.onnx --val-range rate:[8,8]
 }
+
+# Whether both models give the same bits for the same inputs.
+same_bits()
+{
+    polygraphy run "$1" --onnxrt --onnxrt-optimization-level none --iterations 2 --save-inputs inputs.json \
+        --save-outputs expected.json "${@:3}" >/dev/null &&
+        polygraphy run "$2" --onnxrt --onnxrt-optimization-level none --load-inputs inputs.json \
+            --load-outputs expected.json --rtol 0 --atol 0
+}
+
+@test "--simplify: exported networks compute the same bits with fewer nodes" {
+    local name most nodes
+    while read -r name most; do
+        sanitize "$models/exported/$name.onnx" -o folded.onnx --fold-constants --cleanup
+        sanitize "$models/exported/$name.onnx" -o simple.onnx --simplify
+        nodes=$(operators simple.onnx | wc -w)
+        echo "$name: $nodes nodes"
+        [ "$nodes" -le "$most" ]
+        same_bits folded.onnx simple.onnx
+    done <<'EOF'
+decoder_dynamo 167
+decoder_legacy 164
+detector 16
+diffusion 52
+experts 22
+gpt2_legacy 114
+mamba 97
+t5_decoder 161
+vision_transformer 42
+EOF
+}
+
+# gpt2_shapes BATCH SEQUENCE PAST: shapes of its inputs
+gpt2_shapes()
+{
+    echo "input_ids:[$1,$2] position_ids:[$1,$2] attention_mask:[$1,$(($2 + $3))]"
+    echo past_key_values.{0,1}.{key,value}:"[$1,4,$3,4]"
+}
+
+@test "--simplify: the result is right for all sizes, and settled" {
+    sanitize "$models/exported/gpt2_legacy.onnx" -o folded.onnx --fold-constants --cleanup
+    sanitize "$models/exported/gpt2_legacy.onnx" -o simple.onnx --simplify --json result.json
+    same_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 2 7 3)
+    same_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 1 1 4)
+    same_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 3 2 0)
+    jq -e '.simplification | .neutral > 0 and .equal > 0 and .sizes > 0 and .reshapes > 0' result.json
+    jq -e '.folding.nodes_before > 0' result.json
+    sanitize simple.onnx -o again.onnx --simplify --json result.json
+    jq -e '.simplification | .neutral + .equal + .sizes + .reshapes == 0' result.json
+}
+
+@test "--simplify: what bodies use and outputs keep their names" {
+    for model in nested_bodies scan_with_capture subgraph_uses_outer_tensors input_and_weight_are_outputs \
+        quantization_annotations local_functions default_of_an_input same_input_twice omitted_optional_input; do
+        sanitize "$models/$model.onnx" -o simple.onnx --simplify
+        same_outputs "$models/$model.onnx" simple.onnx
+    done
+}

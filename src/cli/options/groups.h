@@ -413,7 +413,7 @@ enum partitioning { PARTITIONING_BASIC, PARTITIONING_RECURSIVE };
 struct sanitize_values {
     bool cleanup, toposort;
     bool inline_bodies;
-    bool fold_constants;
+    bool fold_constants, simplify;
     int64_t passes; /* maximum; -1: until a pass changes nothing */
     bool has_partitioning;
     enum partitioning partitioning;

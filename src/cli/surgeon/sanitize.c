@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "backend/constant_folding.h"
+#include "backend/type_inference.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_trial.h"
@@ -12,6 +13,7 @@
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/edit/bounds.h"
+#include "onnx/simplify/simplify.h"
 
 struct surgeon_sanitize_settings {
     struct common_settings common;
@@ -130,6 +132,7 @@ static void add_counts(struct result_file *result, const struct folding_counts *
     json_writer_end_object(&result->json);
 }
 
+/* `result` may be NULL. */
 static int fold_constants(const struct command_context *context, const struct surgeon_sanitize_settings *options,
                           struct model *model, struct result_file *result, struct error *err)
 {
@@ -155,7 +158,65 @@ static int fold_constants(const struct command_context *context, const struct su
     if (rc < 0 &&
         model_file_report_end(&why, "cannot fold the constants", model, "leave out --fold-constants", err) == 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
-    add_counts(result, &counts);
+    if (result != NULL)
+        add_counts(result, &counts);
+    return rc;
+}
+
+/* ---- Nodes that are not needed ---- */
+
+static int simplify_once(const struct command_context *context, const struct backend *backend,
+                         const struct backend_request *request, struct model *model, struct simplify_counts *counts,
+                         struct error *err)
+{
+    struct unused_names names SCOPED(unused_names_release) = {0};
+    struct error why = {0};
+    size_t before = model->nodes.count;
+    int rc = types_refine(model, backend, request, &why);
+
+    if (rc < 0 && bounded_process_is_end(&why)) {
+        *err = why;
+        return rc;
+    }
+    if (rc < 0)
+        log_message(context->log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
+    unused_names_init(&names, model, &model->arena);
+    rc = model_simplify(model, &names, counts, err);
+    if (rc == 0)
+        log_message(context->log, LOG_INFO, "Simplifying | Original: %5zu, After: %5zu | %5lld Nodes Removed", before,
+                    model->nodes.count, (long long)before - (long long)model->nodes.count);
+    return rc;
+}
+
+static size_t count_simplified(const struct simplify_counts *counts)
+{
+    return counts->neutral + counts->equal + counts->sizes + counts->reshapes;
+}
+
+/* Simplifies and folds in turns, until nothing changes. */
+static int simplify_model(const struct command_context *context, const struct surgeon_sanitize_settings *options,
+                          struct model *model, struct result_file *result, struct error *err)
+{
+    struct backend_request request = model_file_request_for(context, &options->file, model);
+    struct simplify_counts counts = {0};
+    size_t changes;
+    int rc;
+
+    do {
+        changes = count_simplified(&counts);
+        rc = simplify_once(context, model_file_runtime(&options->file), &request, model, &counts, err);
+        changes = count_simplified(&counts) - changes;
+        if (rc == 0 && changes > 0)
+            rc = fold_constants(context, options, model, NULL, err);
+    } while (rc == 0 && changes > 0);
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&result->json);
+    json_writer_add_count(&result->json, "neutral", counts.neutral);
+    json_writer_add_count(&result->json, "equal", counts.equal);
+    json_writer_add_count(&result->json, "sizes", counts.sizes);
+    json_writer_add_count(&result->json, "reshapes", counts.reshapes);
+    json_writer_end_object(&result->json);
     return rc;
 }
 
@@ -211,10 +272,13 @@ static int sanitize_model(const struct command_context *context, const struct su
         rc = model_sort_nodes(model, err);
     if (rc < 0)
         return rc;
-    if (!json_writer_key_or_null(&result->json, "folding", values->fold_constants))
-        return 0;
-    rc = fold_constants(context, settings, model, result, err);
-    return rc == 0 ? model_file_infer(context, &settings->file, model, err) : rc;
+    if (json_writer_key_or_null(&result->json, "folding", values->fold_constants))
+        rc = fold_constants(context, settings, model, result, err);
+    if (rc < 0)
+        return rc;
+    if (json_writer_key_or_null(&result->json, "simplification", values->simplify))
+        rc = simplify_model(context, settings, model, result, err);
+    return rc == 0 && values->fold_constants ? model_file_infer(context, &settings->file, model, err) : rc;
 }
 
 static int sanitize_and_save(const struct surgeon_job *job, struct error *err)
@@ -267,7 +331,7 @@ const struct command cmd_surgeon_sanitize = {
     .example = "# static shapes, with all tensors that depend only on them folded\npolygraphy surgeon sanitize "
                "model.onnx -o simple.onnx --fold-constants --override-input-shapes image:[1,3,224,224]",
     COMMAND_GROUPS(groups),
-    .essential = "-o --fold-constants --cleanup --toposort --inline-bodies --outputs --exclude-outputs "
+    .essential = "-o --fold-constants --simplify --cleanup --toposort --inline-bodies --outputs --exclude-outputs "
                  "--override-input-shapes --num-passes --fold-size-threshold --save-external-data --json -v",
     .framed = true,
     COMMAND_RUN(surgeon_sanitize_run),

@@ -11,6 +11,12 @@ static void keep_shape(struct pass *pass, const struct node *node)
         pass_set_shape(pass, node, 0, from->dims, from->rank);
 }
 
+/* Whether a type holds all sizes, and other small whole numbers. */
+static bool type_holds_sizes(enum data_type type)
+{
+    return type == DATA_INT64 || type == DATA_INT32 || type == DATA_FLOAT64 || type == DATA_FLOAT32;
+}
+
 /* The output has the elements of the first input, at most in another type. */
 static void keep_elements(struct pass *pass, const struct node *node)
 {
@@ -24,8 +30,12 @@ static void keep_elements(struct pass *pass, const struct node *node)
         return;
     from.dims = to->dims;
     *to = from;
-    if (node_is(node, "Cast"))
-        to->is_real = data_type_is_float((enum data_type)node_attribute_integer(node->message, "to", DATA_UNDEFINED));
+    if (node_is(node, "Cast")) {
+        enum data_type type = (enum data_type)node_attribute_integer(node->message, "to", DATA_UNDEFINED);
+
+        to->is_real = data_type_is_float(type);
+        to->has_numbers &= !pass->proves || type_holds_sizes(type);
+    }
 }
 
 static void normalize_along_axis(struct pass *pass, const struct node *node)

@@ -59,6 +59,7 @@ struct pass {
     struct fact *facts;           /* for each value */
     struct dimension_note *notes; /* for each variable of the system; may be NULL */
     bool assumes;                 /* also equates sizes that may differ, where one of them would be 1 */
+    bool proves;                  /* facts hold for all sizes with which the model runs: nothing is guessed */
     size_t unknown;               /* number of nodes of which too little is known */
 
     uint32_t node; /* the node that is looked at */

@@ -137,7 +137,7 @@ static bool read_slice(const struct pass *pass, const struct node *node, struct 
             (pass_constants(pass, pass_input(pass, node, 4), ret->steps, &counts[2]) && counts[2] == ret->count));
 }
 
-/* Where a bound is in an axis of this size. If that cannot be decided, it is inside. */
+/* Where a bound is in an axis of this size. If that cannot be decided, it is inside; unknown to a pass that proves. */
 static struct dimension place_bound(const struct pass *pass, struct dimension bound, struct dimension size)
 {
     struct dimension excess;
@@ -148,6 +148,8 @@ static struct dimension place_bound(const struct pass *pass, struct dimension bo
     if (dimension_is_constant(pass->system, bound, &value) && value < 0) {
         struct dimension place = dimension_add(pass->system, size, bound, 1);
 
+        if (!dimension_is_constant(pass->system, place, &whole) && pass->proves)
+            return dimension_unknown();
         return dimension_is_constant(pass->system, place, &whole) && whole < 0 ? dimension_constant(0) : place;
     }
     if (dimension_is_constant(pass->system, bound, &value) && (value >= OPEN_END || value == 0))
@@ -155,7 +157,7 @@ static struct dimension place_bound(const struct pass *pass, struct dimension bo
     excess = dimension_add(pass->system, bound, size, -1);
     if (dimension_is_constant(pass->system, excess, &value))
         return value >= 0 ? size : bound;
-    return size.known ? bound : dimension_unknown();
+    return size.known && !pass->proves ? bound : dimension_unknown();
 }
 
 static struct dimension measure_slice(const struct pass *pass, struct dimension size, const struct slice *slice,
@@ -165,6 +167,9 @@ static struct dimension measure_slice(const struct pass *pass, struct dimension 
     struct dimension length = dimension_add(pass->system, place_bound(pass, slice->ends[i], size), start, -1);
     int64_t value, bounds[2];
 
+    if (pass->proves && !dimension_is_constant(pass->system, length, &value) &&
+        !(dimension_is_constant(pass->system, start, &value) && value == 0))
+        return dimension_unknown(); /* it may be empty */
     if (slice->steps[i] == 1)
         return dimension_is_constant(pass->system, length, &value) && value < 0 ? dimension_constant(0) : length;
     if (slice->steps[i] > 1 && dimension_is_constant(pass->system, length, &value))

@@ -93,6 +93,16 @@ static void add_stated_shape(struct pass *pass, uint32_t value)
             fact->dims[i] = dimension_constant(type.shape.dims[i]);
 }
 
+/* A size of which nothing is known is a variable of its own: what is computed of it can be compared. */
+static void name_unknown_sizes(struct pass *pass, uint32_t value)
+{
+    struct fact *fact = &pass->facts[value];
+
+    for (size_t i = 0; pass->proves && i < fact->rank; i++)
+        if (!fact->dims[i].known)
+            fact->dims[i] = dimension_variable(dimension_system_add(pass->system));
+}
+
 static bool has_known_outputs(const struct pass *pass, const struct node *node)
 {
     for (size_t i = 0; i < node->outputs.count; i++) {
@@ -122,9 +132,14 @@ void pass_run(struct pass *pass)
             add_constant_node(pass, node);
         else if (function != NULL)
             function(pass, node);
-        for (size_t k = 0; k < node->outputs.count; k++)
-            if (model_edge(model, node->outputs, k) != VALUE_NONE)
-                add_stated_shape(pass, model_edge(model, node->outputs, k));
+        for (size_t k = 0; k < node->outputs.count; k++) {
+            uint32_t value = model_edge(model, node->outputs, k);
+
+            if (value == VALUE_NONE)
+                continue;
+            add_stated_shape(pass, value);
+            name_unknown_sizes(pass, value);
+        }
         pass->unknown += !has_known_outputs(pass, node);
     }
 }

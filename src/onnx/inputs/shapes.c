@@ -279,6 +279,8 @@ static void infer_squeeze(struct pass *pass, const struct node *node)
     for (size_t i = 0; i < from.rank; i++) {
         int64_t value;
 
+        if (pass->proves && !has_axes && !dimension_is_constant(pass->system, from.dims[i], &value))
+            return;
         if (has_axes ? (set >> i & 1) != 0 : dimension_is_constant(pass->system, from.dims[i], &value) && value == 1)
             pass_equate(pass, from.dims[i], dimension_constant(1));
         else

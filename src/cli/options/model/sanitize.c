@@ -10,6 +10,8 @@ static int finish_sanitize(struct parse *parse, void *given, struct error *err)
                                           "--no-per-pass-shape-inference", "--fold-size-threshold"};
     struct sanitize_values *values = given;
 
+    values->fold_constants |= values->simplify;
+    values->cleanup |= values->simplify;
     for (size_t i = 0; !values->fold_constants && i < ARRAY_LEN(details); i++)
         if (parse_given(parse, details[i]))
             log_message(parse_log(parse), LOG_WARNING, "%s has no effect without --fold-constants", details[i]);
@@ -33,6 +35,10 @@ static const struct option rows[] = {
         .help = "replace If by the branch that the input data take, and Loop and Scan by copies of their bodies"),
     ROW(fold_constants, .names = {"--fold-constants"}, .kind = OPTION_FLAG,
         .help = "compute tensors that depend only on constants, with ONNX Runtime"),
+    ROW(simplify, .names = {"--simplify"}, .kind = OPTION_FLAG, .yields = true,
+        .help =
+            "remove all nodes that are not needed for the same outputs: those that return an input unchanged, those "
+            "that repeat another one, and arithmetic on sizes; implies --fold-constants and --cleanup"),
     ROW(passes, .names = {"--num-passes", "--num-const-fold-passes"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
         .help = "maximum number of passes (default: until a pass changes nothing)"),
     ROW(partitioning, .names = {"--partitioning"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = partitionings,
