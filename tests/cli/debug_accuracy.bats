@@ -47,6 +47,15 @@ print(value)' "$1"
     [ "$(result outcome)" = no-cause ]
 }
 
+@test "a deadline ends an experiment in progress" {
+    echo 'exec sleep 1000' >slow.sh
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --runner 'sh slow.sh {model} {inputs} {outputs}' \
+        --deadline 3 -o folder
+    [ "$status" -eq 1 ]
+    logged 'Budget exhausted'
+    [ -f folder/report.json ]
+}
+
 @test "one runner is no question, and an option of none of the two is refused" {
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt -o folder
     [ "$status" -eq 1 ]
