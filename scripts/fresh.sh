@@ -13,7 +13,7 @@
 #   deb           make deb, without an error of lintian; the example of the library is compiled with
 #                 the installed packages; in another fresh system, which has no compiler, the demo with the installed package
 #   npm           make npm; in another fresh system, with npm alone, the demo with the program of the installed package
-#   wheel         make wheel; in another fresh system, with Python alone, the demo with the program of the installed package,
+#   wheel         make wheel; in another fresh system, with Python alone, the demo and the Python tests with the installed package,
 #                 whose ONNX Runtime is PyPI's; pip uninstall, which must leave nothing
 #
 # At the end prints a table of all runs of this commit so far, and how often tests were skipped for which
@@ -354,6 +354,7 @@ try_installed_wheel()
         grep "Using oneDNN" /tmp/run
         tail -1 /tmp/run | grep PASSED
         python -m polygraphy_native --version
+        POLYGRAPHY_ROOT=$PWD PYTHONPATH=tests/python PYTHONDONTWRITEBYTECODE=1 python -m unittest test_polygraphy_native
         python -m polygraphy_native --install-alias
         scripts/demo.sh ~/environment/bin
         pip uninstall -y polygraphy-native

@@ -65,7 +65,7 @@ struct polygraphy_command {
 };
 
 struct polygraphy_command_result {
-    int32_t exit_code; /* docs/exit-codes.md; -N if signal N has ended the process */
+    int32_t exit_code; /* docs/exit-codes.md; -N after signal N; 0, too, if the caller ignores SIGCHLD */
     char *document;    /* JSON in UTF-8, NUL-terminated; NULL: the command has written none */
 };
 

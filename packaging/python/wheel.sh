@@ -97,8 +97,9 @@ build_wheel()
     POLYGRAPHY_WHEEL_BUILD=$work/build POLYGRAPHY_WHEEL_LIBRARIES=$libraries \
         POLYGRAPHY_WHEEL_LICENCES=$work/THIRD-PARTY-LICENSES \
         POLYGRAPHY_WHEEL_PLATFORM=linux_$machine "$python" -m build --wheel --no-isolation --outdir "$work/dist" .
-    PATH=$(dirname "$python"):$PATH LD_LIBRARY_PATH=$work/onednn "$python" -m auditwheel repair --plat "manylinux_${glibc/./_}_$machine" \
-        --wheel-dir "$build/wheel" "$work"/dist/*.whl
+    PATH=$(dirname "$python"):$PATH LD_LIBRARY_PATH=$work/onednn "$python" -m auditwheel repair --plat auto \
+        --wheel-dir "$build/wheel" "$work"/dist/*.whl # the platforms that it knows by name are this machine's
+    compgen -G "$build/wheel/*-manylinux_${glibc/./_}_$machine.whl" >/dev/null || { echo "the wheel needs a newer glibc than $glibc" >&2 && exit 1; }
 }
 
 mkdir -p "$build/wheel"

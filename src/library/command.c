@@ -237,14 +237,13 @@ static void read_output(struct command_run *run)
         close_descriptor(&run->output);
 }
 
-/* Whether the process has ended. A caller that ignores SIGCHLD loses its status. */
-static bool has_ended(struct command_run *run)
+/* Notes that the process has ended. A caller that ignores SIGCHLD loses its status. */
+static void note_end(struct command_run *run)
 {
     pid_t ended = waitpid(run->process, &run->status, WNOHANG);
 
     if (ended == run->process || (ended < 0 && errno == ECHILD))
         run->process = 0;
-    return run->process == 0;
 }
 
 static void follow_process(struct command_run *run)
@@ -254,16 +253,18 @@ static void follow_process(struct command_run *run)
     while (run->process != 0) {
         struct pollfd wanted[] = {{.fd = run->output, .events = POLLIN}, {.fd = run->checks, .events = POLLIN}};
         int ready = poll(wanted, ARRAY_LEN(wanted), wait);
+        bool is_due;
 
         if (ready > 0 && wanted[0].revents != 0)
             read_output(run);
         if (ready > 0 && wanted[1].revents != 0)
             read_requests(run);
-        if (ready <= 0 || (stopwatch_now() - run->asked) * 1000 >= POLL_MILLISECONDS)
+        is_due = ready <= 0 || (stopwatch_now() - run->asked) * 1000 >= POLL_MILLISECONDS;
+        if (is_due)
             pass_cancellation(run);
+        if (is_due || run->output < 0)
+            note_end(run);
         wait = run->output < 0 ? 1 : POLL_MILLISECONDS;
-        if (ready <= 0 || run->output < 0)
-            has_ended(run);
     }
     if (run->output >= 0 && fcntl(run->output, F_SETFL, O_NONBLOCK) == 0)
         while (run->output >= 0)

@@ -133,6 +133,11 @@ class Reduce(unittest.TestCase):
         self.assertEqual(len(calls), 3)
         self.assertFalse(os.path.exists(os.path.dirname(calls[0])))
 
+    def test_options_of_commands_are_refused(self):
+        for options in ({"jobs": 2}, {"check_timeout": 3}, {"launcher": "nice"}):
+            with self.assertRaisesRegex(pn.Error, "--check-fd"):
+                pn.reduce(DETECTOR, passes, mode="minimal", **options)
+
     def test_check_that_does_not_read_is_found_out(self):
         with self.assertRaisesRegex(pn.Error, "fails on every model"):
             pn.reduce(DETECTOR, lambda candidate: False, mode="minimal")
