@@ -13,8 +13,9 @@
 # configuration names; three of their libraries are kept in the user's cache, compared with their hashes each time, and linked to
 # as BUILD/tensorrt. Exit status 3: pip could not download them.
 #
-# ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
-# hash each time. Another one is used when POLYGRAPHY_ONNXRUNTIME names it; distributions package old releases, or ones
+# ONNX Runtime is the release that scripts/onnxruntime pins (scripts/pin_onnxruntime.sh moves the pin): from npm, or from PyPI
+# if there is a requirements.txt; kept in the user's cache and compared with its hash each time. `pinned` prints its number.
+# Another one is used when POLYGRAPHY_ONNXRUNTIME names it; distributions package old releases, or ones
 # that fill every log with messages.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,7 +27,15 @@ if [ "$purpose" = aarch64 ]; then
     unset POLYGRAPHY_ONNXRUNTIME # is this machine's
 fi
 pinned=scripts/onnxruntime
-version=$(sed -n 's/.*"onnxruntime-node": *"\(.*\)".*/\1/p' $pinned/package.json)
+if [ -e $pinned/requirements.txt ]; then
+    version=$(sed -n 's/^onnxruntime==\([0-9.]*\).*/\1/p' $pinned/requirements.txt)
+else
+    version=$(sed -n 's/.*"onnxruntime-node": *"\(.*\)".*/\1/p' $pinned/package.json)
+fi
+if [ "$purpose" = pinned ]; then
+    echo "$version"
+    exit
+fi
 cache=${XDG_CACHE_HOME:-${HOME:-~}/.cache} # the shell knows the home folder also when HOME is not set
 cached=$cache/polygraphy/onnxruntime-$version/libonnxruntime.so.1
 [ "$machine" = "$(uname -m)" ] || cached=$cache/polygraphy/onnxruntime-$version-$machine/libonnxruntime.so.1
@@ -106,22 +115,32 @@ find_named_onnxruntime()
     exit 1
 }
 
-# The npm package, pinned and checked against the hashes in the lock file. Only one of its libraries is kept; because of the rename at
-# the end it is either complete or missing.
+# The package, pinned and checked against the hashes in the lock file or in requirements.txt. Only one of its libraries is kept;
+# because of the rename at the end it is either complete or missing.
 download_onnxruntime()
 {
     mkdir -p "$(dirname "$cached")"
     folder=$(mktemp -d "$(dirname "$cached")/download.XXXXXX") # next to its destination: on the same file system, so that it can be renamed
     trap 'rm -rf "$folder"' EXIT
     trap 'exit 130' INT TERM HUP
-    cp $pinned/package.json $pinned/package-lock.json "$folder"
     echo "downloading ONNX Runtime $version"
-    (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-    if ! is_pinned "$folder/node_modules/onnxruntime-node/bin/napi-v6/$library"; then
-        echo "what npm downloaded is not the ONNX Runtime that $pinned/SHA256SUMS names; nothing of it is kept" >&2
+    local downloaded
+    if [ -e $pinned/requirements.txt ]; then
+        python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+            --python-version 3.13 --platform "manylinux_2_28_$machine" --platform "manylinux_2_27_$machine" \
+            --dest "$folder" --requirement $pinned/requirements.txt
+        python3 -m zipfile -e "$folder"/*.whl "$folder"
+        downloaded=("$folder"/onnxruntime/capi/libonnxruntime.so.1*)
+    else
+        cp $pinned/package.json $pinned/package-lock.json "$folder"
+        (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+        downloaded=("$folder"/node_modules/onnxruntime-node/bin/napi-v*/"$library")
+    fi
+    if ! is_pinned "${downloaded[0]}"; then
+        echo "what was downloaded is not the ONNX Runtime that $pinned/SHA256SUMS names; nothing of it is kept" >&2
         exit 1
     fi
-    mv "$folder/node_modules/onnxruntime-node/bin/napi-v6/$library" "$cached"
+    mv "${downloaded[0]}" "$cached"
 }
 
 has_pinned_tensorrt()
@@ -290,7 +309,11 @@ case $purpose in
             uses_pinned=yes
             if ! is_pinned "$cached"; then
                 [ ! -e "$cached" ] || echo "'$cached' is not what was downloaded: it is replaced"
-                need npm command -v npm
+                if [ -e $pinned/requirements.txt ]; then
+                    need python3-pip python3 -m pip --version
+                else
+                    need npm command -v npm
+                fi
                 command -v npm >/dev/null || need ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
             fi
         fi

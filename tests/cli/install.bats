@@ -177,7 +177,7 @@ fresh_build_with_npm()
     npm_that_brings "$PWD/other"
     run "${fresh[@]}"
     [ "$status" -ne 0 ]
-    [[ $output == *'what npm downloaded is not the ONNX Runtime that scripts/onnxruntime/SHA256SUMS names'* ]]
+    [[ $output == *'what was downloaded is not the ONNX Runtime that scripts/onnxruntime/SHA256SUMS names'* ]]
     [ ! -e there ]
     [ -z "$(find cache -type f)" ]
 
