@@ -140,6 +140,16 @@ END
     logged "^\[I\]     Evidence: with the reference's values for what these 2 parts make the rest runs$"
 }
 
+@test "a model that is refused because of default values of its inputs is named with them, and fixed" {
+    run polygraphy debug accuracy "$POLYGRAPHY_ROOT/tests/models/default_of_an_input.onnx" "${reference[@]}" "${provider[@]}" \
+        --provider-options faulty:refuse=defaults -o folder
+    [ "$status" -eq 0 ]
+    logged "^\[I\] Cause: the suspect does not run the model because of initializers that are inputs of the model as well \(their default values\): 'w'$"
+    logged '^\[I\]     Fix: initializers that are not inputs as well: folder/constant_defaults\.onnx$'
+    run polygraphy run folder/constant_defaults.onnx "${provider[@]}" --provider-options faulty:refuse=defaults
+    [ "$status" -eq 0 ]
+}
+
 @test "experiments with another library are not reused" {
     local pid
     cp "$library" mine.so

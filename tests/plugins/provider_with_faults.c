@@ -3,7 +3,8 @@
  *
  *   fault=NAME    one of `faults` below
  *   node=NAME     the fault is in this node only; else in all of its operator
- *   refuse=NAME   nodes of this operator, or the node of this name, are claimed, and cannot be compiled
+ *   refuse=NAME   nodes of this operator, or the node of this name, are claimed, and cannot be compiled;
+ *                 "defaults": models with inputs that have default values
  *
  * FAULTY_PROVIDER=no_device: it can use no device; FAULTY_PROVIDER=no_factory: the library does not start.
  * FAULTY_PROVIDER_RECORD=FILE: "created" and "released" are appended to the file with the provider's factory. */
@@ -24,6 +25,7 @@ static const any_function *api, *provider_api;
 struct provider {
     struct provider_calls calls;
     char fault[MOST_NAME], node[MOST_NAME], refused[MOST_NAME];
+    bool has_default; /* the model has an input with a default value */
 };
 
 static struct status *fail(const char *format, const char *name)
@@ -169,18 +171,29 @@ static const char *get_provider_name(const struct provider *provider)
     return PROVIDER;
 }
 
+/* Whether an input of the node is an input of the model, and an initializer at the same time. */
+static bool reads_default(const struct node *node)
+{
+    bool ret = false;
+
+    for (size_t i = 0; i < node->input_count && !ret; i++)
+        if (has_failed(CALL(VALUE_IS_OPTIONAL_INPUT, struct status *, (const void *, bool *))(node->inputs[i], &ret)))
+            ret = false;
+    return ret;
+}
+
 static struct status *get_capability(struct provider *provider, const void *graph, void *support)
 {
     size_t count;
     const void **nodes = list_nodes(graph, &count);
     struct status *status = NULL;
 
-    (void)provider;
     for (size_t i = 0; i < count && status == NULL; i++) {
         struct kernel kernel;
         struct node node;
 
         read_node(nodes[i], &node, &kernel);
+        provider->has_default = provider->has_default || (node.type != NULL && reads_default(&node));
         if (node.type != NULL)
             status = ((struct status * (*)(void *, const void *const *, size_t, const void *))
                           provider_api[FUSE_NODES])(support, &nodes[i], 1, NULL);
@@ -300,7 +313,7 @@ static struct status *compile_node(const struct provider *provider, const void *
     *ret = kernel;
     if (node.type == NULL)
         return fail("%s got what it did not ask for", PROVIDER);
-    if (is_refused(provider, &node))
+    if (is_refused(provider, &node) || (provider->has_default && strcmp(provider->refused, "defaults") == 0))
         return fail("the compiler has no code for '%s'", node.name);
     kernel->calls = (struct kernel_calls){API_VERSION, create_state, compute, release_state};
     kernel->type = node.type;

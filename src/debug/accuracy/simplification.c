@@ -1,8 +1,10 @@
 /* debug/accuracy/simplification.c: do transformations of the model cause it? The reference's own optimizations are
- * disabled, ONNX Runtime is kept from products that saturate, and constants are folded beforehand.
+ * disabled, ONNX Runtime is kept from products that saturate, default values of inputs become constants, and constants
+ * are folded beforehand.
  */
 #include <string.h>
 
+#include "base/text/names.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 #include "debug/quantization/saturation.h"
@@ -120,14 +122,15 @@ void accuracy_test_saturation(struct study *study)
 
 /* ---- Constants ---- */
 
-/* Makes FOLDER/folded.onnx; NULL where that fails. */
-static const char *make_folded_model(struct study *study)
+/* Makes a file in the folder by `surgeon sanitize`, which leaves out default values of inputs in any case; NULL where
+ * that fails. */
+static const char *make_sanitized_model(struct study *study, const char *file, struct study_step *step,
+                                        const char *option)
 {
-    const char *path = study_path(study, "folded.onnx");
-    struct study_step *step = step_begin(study, "fold", "The model with its constants folded");
+    const char *path = study_path(study, file);
 
     step->has_no_result = true;
-    step_add(step, "surgeon", "sanitize", study->settings->model, "--fold-constants", "-o", path, NULL);
+    step_add(step, "surgeon", "sanitize", study->settings->model, "-o", path, option, NULL);
     step_add_words(step, study->settings->loading);
     step_run(step);
     step->outcome = step->exit_status == 0 ? "done" : "that is not possible";
@@ -174,6 +177,55 @@ static void conclude_folding(struct study *study, const char *path, const struct
     study_add_evidence(study, "the suspect agrees if these nodes are constants, with nothing else changed");
 }
 
+/* ---- Inputs with default values ---- */
+
+static void conclude_default_inputs(struct study *study, const char *path)
+{
+    const struct model *model = study->model;
+    struct cause *cause = &study->cause;
+    SCOPED_STRING(names);
+    SCOPED_BITSET(readers);
+    struct short_list list = {.text = &names, .most = 5};
+
+    bitset_init(&readers, model->nodes.count);
+    for (size_t i = 0; i < model->default_inputs.count; i++) {
+        uint32_t value = model->default_inputs.items[i];
+
+        short_list_add(&list, arena_text(&study->arena, model->values.items[value].name));
+        for (uint32_t k = 0; k < model->nodes.count; k++)
+            for (size_t n = 0; n < model->nodes.items[k].inputs.count; n++)
+                if (model_edge(model, model->nodes.items[k].inputs, n) == value)
+                    bitset_add(&readers, k);
+    }
+    short_list_end(&list);
+    cause->fix = (struct cause_fix){.what = "initializers that are not inputs as well", .model = path};
+    if (cause->kind != CAUSE_UNKNOWN)
+        return;
+    cause->kind = study->refused ? CAUSE_REFUSED : CAUSE_PART;
+    cause->nodes = node_labels(study, &readers);
+    cause->sentence =
+        study_text(study, "%s because of initializers that are inputs of the model as well (their default values): %s",
+                   study->refused ? "the suspect does not run the model" : "it fails", names.data);
+    study_add_evidence(study, "on the model in which these are initializers only the suspect agrees");
+}
+
+/* Whether the suspect agrees on the model with these as constants. */
+static bool test_default_inputs(struct study *study)
+{
+    struct failing_case subject = study->whole;
+
+    if (study->model->default_inputs.count == 0)
+        return false;
+    subject.model = make_sanitized_model(
+        study, "constant_defaults.onnx",
+        step_begin(study, "constant-defaults", "The model without default values of inputs"), NULL);
+    if (subject.model == NULL ||
+        step_try(step_begin_suspect(study, &subject, "constant-defaults-suspect", "The suspect on that")) != AGREES)
+        return false;
+    conclude_default_inputs(study, subject.model);
+    return true;
+}
+
 void accuracy_test_folding(struct study *study)
 {
     struct failing_case subject = study->whole;
@@ -181,7 +233,10 @@ void accuracy_test_folding(struct study *study)
 
     if (!study_open_model(study))
         return;
-    subject.model = make_folded_model(study);
+    if (test_default_inputs(study))
+        return;
+    subject.model = make_sanitized_model(
+        study, "folded.onnx", step_begin(study, "fold", "The model with its constants folded"), "--fold-constants");
     if (subject.model == NULL)
         return;
     bitset_init(&nodes, study->model->nodes.count);

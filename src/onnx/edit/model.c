@@ -49,6 +49,7 @@ struct model *model_copy(const struct model *from)
     COPY_VECTOR(&copy->initializers, &from->initializers);
     COPY_VECTOR(&copy->inputs, &from->inputs);
     COPY_VECTOR(&copy->outputs, &from->outputs);
+    COPY_VECTOR(&copy->default_inputs, &from->default_inputs);
     COPY_VECTOR(&copy->repeated_inputs, &from->repeated_inputs);
     COPY_VECTOR(&copy->annotations, &from->annotations);
     COPY_VECTOR(&copy->other_graph_fields, &from->other_graph_fields);

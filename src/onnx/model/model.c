@@ -331,8 +331,10 @@ static void drop_default_inputs(struct model *model)
     for (size_t i = 0; i < model->inputs.count; i++) {
         uint32_t value = model->inputs.items[i];
 
-        if (model->values.items[value].initializer != INITIALIZER_NONE)
+        if (model->values.items[value].initializer != INITIALIZER_NONE) {
+            *VECTOR_APPEND(&model->default_inputs) = value;
             continue;
+        }
         model->values.items[value].input = (uint32_t)kept;
         model->inputs.items[kept++] = value;
     }
@@ -493,6 +495,7 @@ void model_free(struct model *model)
     free(model->initializers.items);
     free(model->inputs.items);
     free(model->outputs.items);
+    free(model->default_inputs.items);
     free(model->repeated_inputs.items);
     free(model->annotations.items);
     free(model->other_graph_fields.items);

@@ -127,7 +127,8 @@ struct model {
         struct initializer *items;
         size_t count, capacity;
     } initializers;
-    struct value_list inputs; /* without inputs that are also initializers (default values) */
+    struct value_list inputs;         /* without the next ones */
+    struct value_list default_inputs; /* also initializers, which are their default values; written without */
     struct value_list outputs;
     struct value_list repeated_inputs; /* duplicate inputs in the file, which no runtime accepts */
     struct {
