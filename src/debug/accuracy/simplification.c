@@ -41,6 +41,54 @@ static bool change_reference(struct study *study, const struct changed_reference
     return true;
 }
 
+/* The options of the reference without which it is right. */
+static const char *remedy_of(struct study_step *step)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (result_find(step->result.root, "remedies"), i, item)
+        if (strcmp(result_text(step, item, "form"), "polygraphy") == 0)
+            return result_text(step, item, "line");
+    return NULL;
+}
+
+/* `debug passes` names it. */
+static void name_optimization(struct study *study)
+{
+    struct cause *cause = &study->cause;
+    struct study_step *step = step_begin(study, "passes", "debug passes: which of the reference's optimizations it is");
+    const char *remedy;
+    struct words evidence;
+
+    step->is_control = true;
+    step->has_budget = true;
+    step_add(step, "debug", "passes", study->settings->model, "-o", step_path(step, "rewritten"), NULL);
+    step_add_words(step, study->settings->loading);
+    step_add_words(step, study->settings->reference);
+    step_add_inputs(step, study->whole.inputs, 1);
+    step_add_words(step, study->whole.tolerance);
+    step_run(step);
+    if (study_has_failed(study))
+        return;
+    step->outcome = step->has_result ? step_text(step, "answer") : step->complaint;
+    if (step->exit_status != 0 || strcmp(step_text(step, "outcome"), "found") != 0) {
+        study_add_not_tested(study, "which of the reference's optimizations it is: debug passes does not find it%s%s",
+                             step->outcome != NULL ? ": " : "", step->outcome != NULL ? step->outcome : "");
+        return;
+    }
+    cause->nodes = result_words(step, result_find(step->result.root, "nodes_without"), "name");
+    cause->sentence =
+        study_text(study, "%s of the reference changes its outputs; without it the suspect agrees with the reference",
+                   study_list(study, result_words(step, result_find(step->result.root, "off"), ""), (struct words){0}));
+    evidence = result_words(step, result_find(step->result.root, "evidence"), "");
+    for (size_t i = 0; i < evidence.count; i++)
+        study_add_evidence(study, "debug passes: %s", evidence.items[i]);
+    remedy = remedy_of(step);
+    if (remedy != NULL)
+        study_add_note(study, "the reference is right with %s", remedy);
+}
+
 void accuracy_test_optimizations(struct study *study)
 {
     const struct changed_reference plain = {.name = "plain-reference",
@@ -57,6 +105,7 @@ void accuracy_test_optimizations(struct study *study)
         cause->whole_agrees = true;
         cause->sentence =
             "the reference's own optimizations change its outputs; without them the suspect agrees with it";
+        name_optimization(study);
     } else if (changes && !study_has_failed(study)) {
         log_message(study->log, LOG_WARNING,
                     "The reference has other outputs without its optimizations, and the suspect agrees with neither: "

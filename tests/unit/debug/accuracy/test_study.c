@@ -116,10 +116,14 @@ static void lists_of_names_have_the_first_few(void **state)
 
     (void)state;
     assert_string_equal(study_list(study, names, operators), "'a' (Conv) and 'b' (Add)");
-    names = study_add_words(study, study_words(study, "a", "b", "c", "d", "e", NULL), names);
-    assert_string_equal(study_list(study, names, (struct words){0}), "'a', 'b', 'c', 'd', 'e' and 2 more");
-    assert_true(has_word(names, "e"));
-    assert_false(has_word(names, "f"));
+    names = study_words(study, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", NULL);
+    names = study_add_words(study, names, names);
+    assert_string_equal(
+        study_list(study, names, (struct words){0}),
+        "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', "
+        "'i' and 2 more");
+    assert_true(has_word(names, "k"));
+    assert_false(has_word(names, "l"));
     free_study(study);
 }
 
