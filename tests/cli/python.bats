@@ -6,13 +6,16 @@ setup_file()
 {
     /usr/bin/python3 -c 'import sys, numpy; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
         export SKIP_FILE="no Python 3.10 with numpy"
-    [ -z "${SANITIZE:-}" ] || export LD_PRELOAD=$(${CC:-cc} -print-file-name=libasan.so)
 }
 
-# Python with the package.
+# Python with the package. The sanitizers' library has to be loaded first, and the one whose exceptions it watches; what Python
+# itself does not free is not looked at.
 python()
 {
-    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$POLYGRAPHY_ROOT/packaging/python:$POLYGRAPHY_ROOT/tests/python \
+    local sanitizer=
+    [ -z "${SANITIZE:-}" ] || sanitizer="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libstdc++.so.6)"
+    LD_PRELOAD=$sanitizer ASAN_OPTIONS=${ASAN_OPTIONS:-}${SANITIZE:+:detect_leaks=0} PYTHONDONTWRITEBYTECODE=1 \
+        PYTHONPATH=$POLYGRAPHY_ROOT/packaging/python:$POLYGRAPHY_ROOT/tests/python \
         POLYGRAPHY_PROGRAM=$POLYGRAPHY POLYGRAPHY_LIBRARY=${POLYGRAPHY%/*}/public/libpolygraphy.so.0 \
         /usr/bin/python3 "$@"
 }

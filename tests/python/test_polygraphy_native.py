@@ -446,6 +446,15 @@ class Debug(unittest.TestCase):
         self.assertTrue(result.found)
         self.assertTrue(result.layers)
 
+    def test_quantization(self):
+        folder = ROOT + "/examples/quantization/"
+        result = pn.quantization(folder + "quantized.onnx", float_model=folder + "float.onnx", compare="snr", snr_threshold=30)
+        self.assertEqual(result.outcome, "found")
+        self.assertTrue(result.left_out)
+        self.assertLess(set(result.left_out), {item["name"] for item in result.quantizers})
+        with self.assertRaisesRegex(pn.Error, "has no quantizers"):
+            pn.quantization(folder + "float.onnx")
+
     def test_passes(self):
         result = pn.passes(MODELS + "attention_overflow.onnx")
         self.assertIn(result.verdict, ("passed", "unknown", "cause", "failed"))

@@ -380,7 +380,7 @@ def quantization(
     """Measures what each quantizer of a model costs, and finds those to leave out (`polygraphy debug quantization`).
 
     float_model: a path of the model that was quantized, whose outputs are the reference. check, or a tolerance such as
-    snr_threshold=30, makes it search; a function gets a Candidate with the model. output: a folder for the repaired model;
+    atol=0.01, makes it search; a function gets a Candidate with the model. output: a folder for the repaired model;
     None: it is removed.
     """
     words = option_words({**options, "float": float_model, "providers": providers})
