@@ -221,3 +221,13 @@ END
     # All places masked: infinities would give NaN.
     polygraphy run half.onnx --onnxrt --validate --val-range 'mask:[0,0]'
 }
+
+@test "--fp-to-fp16: casts from float32 to float32, which exporters write, do not keep a model in float32" {
+    for model in gpt2_legacy t5_decoder mamba; do
+        run --separate-stderr polygraphy convert "$models/exported/$model.onnx" --fp-to-fp16 -o half.onnx
+        [ "$status" -eq 0 ]
+        logged '^\[I\] Converted [1-9][0-9]* nodes to float16'
+        not_logged 'does not support these operators'
+        polygraphy run half.onnx --onnxrt
+    done
+}

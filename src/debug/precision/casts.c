@@ -93,7 +93,8 @@ static uint64_t add_inputs(struct cut *cut, uint32_t index, struct tensor_uses *
     return wider;
 }
 
-/* Adds arcs that tie a node that only moves data to its producers. */
+/* Adds arcs that tie a node that only moves data to its producers, unless one of these is in float32: then it is low
+ * because of its readers. */
 static void add_follower(struct cut *cut, uint32_t index)
 {
     const struct model *model = cut->question->model;
@@ -107,6 +108,8 @@ static void add_follower(struct cut *cut, uint32_t index)
         if (!is_float32(cut, value) || model->values.items[value].initializer != INITIALIZER_NONE)
             continue;
         last = maker_of(cut, value);
+        if (last == MINIMUM_CUT_SOURCE)
+            return;
         flow_network_add(&cut->network, last, cut->places[index], MINIMUM_CUT_ENDLESS);
         makers++;
     }

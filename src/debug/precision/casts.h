@@ -14,7 +14,7 @@
 struct cast_question {
     const struct model *model;
     const struct bitset *low; /* nodes in lower precision; the others are not changed */
-    /* Nodes among `low` that only move data: low as long as all of their producers are. */
+    /* Nodes among `low` that only move data: low as long as all of their producers are, or because of their readers. */
     const struct bitset *moving;
     const uint64_t *elements; /* of each value; 0: unknown */
 };

@@ -48,6 +48,68 @@ static bool goes_along(const struct typed_models *models, const struct layer *la
     return ret;
 }
 
+/* Whether nodes in lower precision are all that read a value: they round it in any case. Shape reads any type. */
+static bool is_read_low(const struct typed_models *models, const struct value_readers *readers, uint32_t value,
+                        const struct bitset *nodes)
+{
+    const struct model *model = models->network->model;
+    size_t low = 0;
+
+    for (size_t i = 0; i < model->outputs.count; i++)
+        if (model->outputs.items[i] == value)
+            return false;
+    for (size_t i = 0; i < value_read_count(readers, value); i++) {
+        struct value_read read = value_read_at(readers, value, i);
+        const struct node *node = &model->nodes.items[read.node];
+
+        if (read.input < node->inputs.count && node_takes_any_type(node))
+            continue;
+        if (!bitset_has(nodes, read.node) || read.input >= node->inputs.count || !node_narrows_input(node, read.input))
+            return false;
+        low++;
+    }
+    return low > 0;
+}
+
+/* Whether a layer only moves data that nodes in lower precision read, and lowering it needs no more Casts: at most the
+ * one of its output for its only input in float32. */
+static bool goes_ahead(const struct typed_models *models, const struct value_readers *readers,
+                       const struct layer *layer, const struct bitset *nodes)
+{
+    const struct network *network = models->network;
+    const struct model *model = network->model;
+    size_t high = 0;
+
+    if (!layer->moves_data || !typed_model_takes_half(models, layer))
+        return false;
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        if (layer->outputs.items[i] != VALUE_NONE && !is_read_low(models, readers, layer->outputs.items[i], nodes))
+            return false;
+    for (size_t i = 0; i < layer->inputs.count; i++) {
+        uint32_t value = layer->inputs.items[i];
+
+        if (value == VALUE_NONE || network_type(network, value) != DATA_FLOAT32 ||
+            model->values.items[value].initializer != INITIALIZER_NONE)
+            continue;
+        high +=
+            model->values.items[value].producer == NODE_NONE || !bitset_has(nodes, model->values.items[value].producer);
+    }
+    return high <= 1;
+}
+
+static void add_layers_ahead(const struct typed_models *models, struct bitset *nodes)
+{
+    struct value_readers readers SCOPED(value_readers_release) = {0};
+
+    value_readers_init(&readers, models->network->model, NULL);
+    for (size_t i = models->network->layers.count; i-- > 0;) {
+        const struct layer *layer = &models->network->layers.items[i];
+
+        if (goes_ahead(models, &readers, layer, nodes))
+            add_nodes(layer, nodes);
+    }
+}
+
 void typed_model_find_low(const struct typed_models *models, const struct bitset *chosen, bool rounds,
                           struct bitset *nodes)
 {
@@ -59,6 +121,8 @@ void typed_model_find_low(const struct typed_models *models, const struct bitset
         if (is_low || (!rounds && goes_along(models, layer, nodes)))
             add_nodes(layer, nodes);
     }
+    if (!rounds)
+        add_layers_ahead(models, nodes);
 }
 
 int typed_model_make(const struct typed_models *models, const struct bitset *chosen, bool rounds, struct log *log,

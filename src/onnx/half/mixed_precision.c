@@ -216,6 +216,21 @@ static struct span replace_integer_attribute(struct arena *arena, struct span no
     return wire_make_field(arena, GRAPH_NODE, &message);
 }
 
+/* A Cast from float32 to float32 becomes an Identity: ONNX Runtime refuses models in which a Cast from float16 to
+ * float16 is before others, which it merges. */
+static struct span make_identity(struct arena *arena, struct span cast)
+{
+    struct text input = wire_find_text(cast, NODE_INPUT), output = wire_find_text(cast, NODE_OUTPUT);
+    struct node_recipe recipe = {.op_type = TEXT("Identity"),
+                                 .name = wire_find_text(cast, NODE_NAME),
+                                 .inputs = &input,
+                                 .input_count = 1,
+                                 .outputs = &output,
+                                 .output_count = 1};
+
+    return node_build(arena, &recipe);
+}
+
 /* Changes a Cast to float32 to the narrow type, and converts the value of a ConstantOfShape. */
 static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, struct span *field)
 {
@@ -229,7 +244,10 @@ static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, str
     if (node_is(node, "Cast") && node_attribute_integer(node->message, "to", DATA_UNDEFINED) == DATA_FLOAT32) {
         struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = rebuild->half};
 
-        *field = replace_integer_attribute(arena, wire_content(*field), &to);
+        if (value_element(model, model_edge(model, node->inputs, 0)) == DATA_FLOAT32)
+            *field = make_identity(arena, wire_content(*field));
+        else
+            *field = replace_integer_attribute(arena, wire_content(*field), &to);
     } else if (node_is(node, "ConstantOfShape") &&
                value_element(model, model_edge(model, node->outputs, 0)) == DATA_FLOAT32) {
         struct node_attribute attribute = {.name = TEXT("value"), .kind = ATTRIBUTE_KIND_TENSOR, .tensor = &narrowed};

@@ -69,7 +69,7 @@ static void assert_low(const struct fixture *fixture, bool rounds, const char *e
     bitset_release(&low);
 }
 
-/* What is turned is an input, a low tensor, or a constant and a low tensor together. */
+/* What is turned is an input that a low node reads, a low tensor, or a constant and a low tensor for an output. */
 static void what_moves_low_tensors_alone_is_low(void **state)
 {
     struct fixture fixture;
@@ -87,10 +87,35 @@ static void what_moves_low_tensors_alone_is_low(void **state)
     made_output(&fixture.made, "y");
     made_output(&fixture.made, "z");
     init(&fixture);
-    assert_low(&fixture, false, "relu turn again tanh");
+    assert_low(&fixture, false, "first relu turn again tanh");
+    assert_low(&fixture, true, "relu tanh");
+    choose(&fixture, "tanh");
+    assert_low(&fixture, false, "first relu turn again");
+    choose(&fixture, "relu");
+    assert_low(&fixture, false, "");
+    release(&fixture);
+}
+
+/* What is read in lower precision alone is low if that saves Casts: a constant and a tensor, joined. */
+static void what_only_low_nodes_read_is_low(void **state)
+{
+    struct fixture fixture;
+
+    require_onnxruntime();
+    made_init(&fixture.made, 13);
+    made_input(&fixture.made, "x", MADE_SHAPE(2, 3));
+    made_constant(&fixture.made, "w", MADE_SHAPE(2, 3), -1, 1);
+    made_node(&fixture.made, "relu", "Relu", "x", "u", NULL, 0);
+    made_node(&fixture.made, "join", "Concat", "u w", "v", &INTEGER("axis", 0), 1);
+    made_node(&fixture.made, "tanh", "Tanh", "v", "y", NULL, 0);
+    made_output(&fixture.made, "y");
+    init(&fixture);
+    assert_low(&fixture, false, "relu join tanh");
     assert_low(&fixture, true, "relu tanh");
     choose(&fixture, "relu");
-    assert_low(&fixture, false, "tanh");
+    assert_low(&fixture, false, "join tanh");
+    choose(&fixture, "tanh");
+    assert_low(&fixture, false, "");
     release(&fixture);
 }
 
@@ -108,6 +133,7 @@ static void nodes_with_float32_tensors_are_counted_whichever_side_they_are_on(vo
     made_node(&fixture.made, "shape", "Shape", "u", "s", NULL, 0);
     made_node(&fixture.made, "best", "ArgMax", "u", "i", NULL, 0);
     made_node(&fixture.made, "add", "Add", "i i", "j", NULL, 0);
+    made_output(&fixture.made, "t");
     made_typed_output(&fixture.made, "s", DATA_INT64);
     made_typed_output(&fixture.made, "j", DATA_INT64);
     init(&fixture);
@@ -196,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_moves_low_tensors_alone_is_low),
+        cmocka_unit_test(what_only_low_nodes_read_is_low),
         cmocka_unit_test(nodes_with_float32_tensors_are_counted_whichever_side_they_are_on),
         cmocka_unit_test(what_lies_between_chosen_layers_is_raised_where_that_is_cheaper),
         cmocka_unit_test(a_cast_of_a_smaller_tensor_is_cheaper),
