@@ -215,3 +215,26 @@ END
     logged "outputs under each other's names: 'b' has the values that the reference has in 'a', and 'a' has the values that the reference has in 'b'"
     [ "$(python3 -c 'import json; print(json.load(open("result.json"))["cause"])')" = None ]
 }
+
+@test "a suspect that computes Neg wrongly does not pass for one that ignores its model" {
+    PYTHONPATH=$faults python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+nodes = [node("Neg", ["x"], ["n"], "negate"), node("Sigmoid", ["n"], ["s"], "sigmoid"), node("Exp", ["s"], ["y"], "exp")]
+with open("negated.onnx", "wb") as file:
+    file.write(model("negated", nodes, [tensor("x", [2, 3])], [tensor("y", [2, 3])], []))
+END
+    cat >compile.py <<'END'
+import sys
+from onnx_file import Model, Node, node
+model = Model(sys.argv[1])
+model.nodes = [Node(node("Identity", item.inputs, item.outputs, item.name)) if item.op_type == "Neg" else item
+               for item in model.nodes]
+model.write(sys.argv[2])
+END
+    export PYTHONPATH=$faults
+    run --separate-stderr polygraphy debug accuracy negated.onnx --onnxrt --builds 1 --runs 1 -o folder \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --runner-build "toy=python3 -B compile.py {model} {engine}" --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "node, negate" ]
+}

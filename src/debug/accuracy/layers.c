@@ -24,6 +24,7 @@ struct node_blame {
     struct bitset rounded;              /* those that only round otherwise */
     struct words tolerance;             /* by which they fail */
     const char *suspect_values;         /* all tensors of the suspect */
+    const char *inputs;                 /* of nodes alone, from the suspect's values; NULL: from the reference's */
     uint32_t rounding;                  /* a node that only rounds otherwise, which the others magnify; or NODE_NONE */
     const char **differences;           /* of each node that failed: where, and both values there */
     const char **made;                  /* likewise, the file with what it made alone in the suspect */
@@ -112,9 +113,13 @@ static bool is_believed(struct node_blame *blame, uint32_t node, const struct lo
 static void judge_node(struct node_blame *blame, uint32_t node, const struct lone_run *run)
 {
     struct study *study = blame->study;
-    const struct failing_case part = study_values_case(study, run->model, study->part_tolerance);
+    struct failing_case part = study_values_case(study, run->model, study->part_tolerance);
     struct exact_judgement *judgement = &blame->judgements[node];
 
+    if (blame->inputs != NULL) {
+        part.inputs = blame->inputs;
+        part.golden = run->golden;
+    }
     study_judge(study, &part, run->outputs, judgement);
     blame->differences[node] = describe_difference(run->step);
     blame->made[node] = run->outputs;
@@ -141,7 +146,9 @@ static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes 
             continue;
         bitset_add(&blame->tried, node);
         tried++;
-        run = study_run_nodes(study, study_node(study, node), study->part_tolerance);
+        run = blame->inputs != NULL
+                  ? study_compare_nodes(study, study_node(study, node), blame->inputs, study->part_tolerance)
+                  : study_run_nodes(study, study_node(study, node), study->part_tolerance);
         if (run.agreement != DIFFERS || !is_believed(blame, node, &run))
             continue;
         judge_node(blame, node, &run);
@@ -416,7 +423,7 @@ static bool test_magnified_rounding(struct node_blame *blame, uint32_t first)
 /* ---- A reference that is wrong ---- */
 
 /* `nodes` are all that either side computes wrongly. */
-static void conclude_wrong_reference(struct node_blame *blame, const struct bitset *nodes, bool is_shown)
+static void conclude_wrong_reference(struct node_blame *blame, const struct bitset *nodes)
 {
     struct study *study = blame->study;
     struct cause *cause = &study->cause;
@@ -425,7 +432,7 @@ static void conclude_wrong_reference(struct node_blame *blame, const struct bits
     const char *described = describe_nodes(study, &blame->wrong);
 
     cause->kind = CAUSE_REFERENCE;
-    cause->whole_agrees = is_shown;
+    cause->whole_agrees = true;
     set_blamed_nodes(blame, nodes);
     cause->sentence =
         is_one
@@ -440,9 +447,8 @@ static void conclude_wrong_reference(struct node_blame *blame, const struct bits
                                      describe_nodes(study, &blame->faulty));
     add_judgements(blame, nodes);
     is_one = bitset_count(nodes) == 1;
-    if (is_shown)
-        study_add_evidence(study, "with the suspect's values for what %s make%s the reference agrees with the suspect",
-                           is_one ? "it" : "they", is_one ? "s" : "");
+    study_add_evidence(study, "with the suspect's values for what %s make%s the reference agrees with the suspect",
+                       is_one ? "it" : "they", is_one ? "s" : "");
     study_make_minimal(study, study_node(study, (uint32_t)bitset_next(&blame->wrong, 0)), study->part_tolerance);
 }
 
@@ -470,6 +476,9 @@ static void blame_reference(struct node_blame *blame)
     SCOPED_BITSET(wrong);
 
     bitset_init_copy(&wrong, &blame->wrong);
+    blame->inputs = study_suspect_inputs(study, blame->suspect_values);
+    bitset_clear(&blame->tried);
+    bitset_unite(&blame->tried, &wrong);
     for (int round = 0; round < MOST_ROUNDS && agreement == DIFFERS; round++) {
         struct blamed_nodes nodes = {0};
         const char *model = NULL;
@@ -484,8 +493,10 @@ static void blame_reference(struct node_blame *blame)
         agreement = try_nodes_alone(blame, &nodes) ? DIFFERS : UNKNOWN;
         free(nodes.items);
     }
-    if (!study_has_failed(study))
-        conclude_wrong_reference(blame, &wrong, agreement == AGREES);
+    if (agreement == AGREES)
+        conclude_wrong_reference(blame, &wrong);
+    else
+        study_log(study, "%s: wrong in the reference, but not all that differs", describe_nodes(study, &blame->wrong));
 }
 
 /* ---- The hypothesis ---- */

@@ -52,7 +52,7 @@ static bool add_place(struct place_search *search, const struct bitset *nodes, b
     struct failing_place place = {.judgement = {.why_not = "it was not seen to fail alone"}};
 
     if (study->pattern == FAILS_ALWAYS && !study->refused) {
-        struct lone_run run = study_compare_nodes(study, nodes, search->tolerance);
+        struct lone_run run = study_compare_nodes(study, nodes, study->layerwise, search->tolerance);
         struct failing_case part = study_values_case(study, run.model, search->tolerance);
 
         part.golden = run.golden;

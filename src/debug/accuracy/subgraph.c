@@ -226,8 +226,9 @@ struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes,
     return ret;
 }
 
-/* Both sides run `model`, from the reference's values. UNKNOWN where the reference does not run it. */
-static struct lone_run compare_sides(struct study *study, const char *model, struct words tolerance, const char *what)
+/* Both sides run `model`, with these inputs. UNKNOWN where the reference does not run it. */
+static struct lone_run compare_sides(struct study *study, const char *model, const char *inputs, struct words tolerance,
+                                     const char *what)
 {
     struct lone_run ret = {.agreement = UNKNOWN, .model = model};
     struct failing_case subject = study_values_case(study, model, tolerance);
@@ -237,7 +238,8 @@ static struct lone_run compare_sides(struct study *study, const char *model, str
     step->is_control = true;
     step_add(step, "run", model, NULL);
     step_add_words(step, study->settings->reference);
-    step_add_inputs(step, study->layerwise, 1);
+    subject.inputs = inputs;
+    step_add_inputs(step, inputs, 1);
     step_add(step, "--save-outputs", ret.golden, NULL);
     if (!step_run(step) || step->exit_status != 0)
         return ret;
@@ -248,12 +250,14 @@ static struct lone_run compare_sides(struct study *study, const char *model, str
     return ret;
 }
 
-struct lone_run study_compare_nodes(struct study *study, const struct bitset *nodes, struct words tolerance)
+struct lone_run study_compare_nodes(struct study *study, const struct bitset *nodes, const char *inputs,
+                                    struct words tolerance)
 {
     const char *what = describe_nodes(study, nodes);
     const char *model = extract_nodes(study, nodes, NULL, study_text(study, "%s, cut out", what));
 
-    return model != NULL ? compare_sides(study, model, tolerance, what) : (struct lone_run){.agreement = UNKNOWN};
+    return model != NULL ? compare_sides(study, model, inputs, tolerance, what)
+                         : (struct lone_run){.agreement = UNKNOWN};
 }
 
 void study_make_minimal(struct study *study, const struct bitset *nodes, struct words tolerance)
@@ -467,7 +471,7 @@ enum agreement study_compare_rest(struct study *study, const struct bitset *node
     *ret_model = extract_subgraph(study, &rest, NULL, "The model without these nodes, which reads what they make");
     if (*ret_model == NULL)
         return !study_has_failed(study) && rest.outputs.count == 0 ? AGREES : UNKNOWN;
-    return compare_sides(study, *ret_model, tolerance, "That").agreement;
+    return compare_sides(study, *ret_model, study->layerwise, tolerance, "That").agreement;
 }
 
 const char *study_suspect_inputs(struct study *study, const char *suspect_values)

@@ -59,10 +59,11 @@ struct lone_run {
  * itself agrees with what it had in the whole model. */
 struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes, struct words tolerance);
 
-/* Extracts the nodes, and has both sides compute them from the reference's values. Other than in study_run_nodes(),
- * what the reference had in the whole model does not matter. UNKNOWN where they cannot be extracted, or do not run in
- * it. */
-struct lone_run study_compare_nodes(struct study *study, const struct bitset *nodes, struct words tolerance);
+/* Extracts the nodes, and has both sides compute them from these inputs: the reference's values (`layerwise` of the
+ * study), or the suspect's. Other than in study_run_nodes(), what the reference had in the whole model does not matter.
+ * UNKNOWN where they cannot be extracted, or do not run in the reference. */
+struct lone_run study_compare_nodes(struct study *study, const struct bitset *nodes, const char *inputs,
+                                    struct words tolerance);
 
 /* Adds neighbours to `nodes` until they fail together, and removes what they fail without. Returns the last run that
  * failed: that of what is left, which is 1-minimal; else, they do not DIFFER. */
