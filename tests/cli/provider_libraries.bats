@@ -85,6 +85,14 @@ provider=(--onnxrt --providers faulty --onnxrt-provider-library "faulty=$library
     logged '^\[W\] --provider-options faulty:fualt: the library of FaultyExecutionProvider does not hold this name, so that nothing may come of it'
 }
 
+@test "what a provider says of an option that it ignores is shown" {
+    run polygraphy run "$model" "${provider[@]}" --provider-options faulty:unused=1
+    [ "$status" -eq 0 ]
+    logged '^\[W\] ONNX-Runtime: Provider option unused is ignored\.$'
+    run polygraphy run "$model" "${provider[@]}" --provider-options faulty:unused=1 -v
+    [ "$(grep -c 'Provider option unused is ignored' <<<"$output")" -eq 1 ]
+}
+
 @test "each of ten faults in the provider is named with its node by debug accuracy" {
     local fault node
     while read -r fault node; do
@@ -148,6 +156,24 @@ END
     logged '^\[I\]     Fix: initializers that are not inputs as well: folder/constant_defaults\.onnx$'
     run polygraphy run folder/constant_defaults.onnx "${provider[@]}" --provider-options faulty:refuse=defaults
     [ "$status" -eq 0 ]
+}
+
+@test "check lint names a node that the provider claims and cannot compile" {
+    run polygraphy check lint "$model" --providers faulty --onnxrt-provider-library "faulty=$library" \
+        --provider-options faulty:refuse=sub_2
+    [ "$status" -eq 1 ]
+    logged "^\[E\] LINT \| Name: sub_2, Op: Sub \| the compiler has no code for 'sub_2'$"
+}
+
+@test "runners with different ONNX Runtimes have the library in a process of their own" {
+    local runtime=${POLYGRAPHY%/*}/libonnxruntime.so.1
+    ln -s "$runtime" other.so
+    run polygraphy run "$model" --onnxrt --onnxrt-library "$runtime" --providers cpu --onnxrt --onnxrt-library ./other.so \
+        --providers faulty --onnxrt-provider-library "faulty=$library" --provider-options faulty:fault=one_element,node=add_2
+    [ "$status" -eq 1 ]
+    logged "Creating ONNX-Runtime Inference Session with providers: \['FaultyExecutionProvider'\]"
+    logged '^\[W\] FaultyExecutionProvider: 1 of 15 nodes run on CPUExecutionProvider instead .*: Flatten \(flatten\)$'
+    logged 'Mismatched elements: '
 }
 
 @test "experiments with another library are not reused" {

@@ -5,6 +5,7 @@
  *   node=NAME     the fault is in this node only; else in all of its operator
  *   refuse=NAME   nodes of this operator, or the node of this name, are claimed, and cannot be compiled;
  *                 "defaults": models with inputs that have default values
+ *   unused=VALUE  is ignored, with a warning of the session's log
  *
  * FAULTY_PROVIDER=no_device: it can use no device; FAULTY_PROVIDER=no_factory: the library does not start.
  * FAULTY_PROVIDER_RECORD=FILE: "created" and "released" are appended to the file with the provider's factory. */
@@ -420,8 +421,9 @@ static struct status *create_provider(struct factory *factory, const void *const
                                       size_t count, const void *options, const void *logger, struct provider **ret)
 {
     struct provider *provider = calloc(1, sizeof(*provider));
+    char unused[MOST_NAME];
 
-    (void)factory, (void)hardware, (void)metadata, (void)count, (void)logger;
+    (void)factory, (void)hardware, (void)metadata, (void)count;
     provider->calls = (struct provider_calls){.version = API_VERSION,
                                               .get_name = get_provider_name,
                                               .get_capability = get_capability,
@@ -430,6 +432,11 @@ static struct status *create_provider(struct factory *factory, const void *const
     read_option(options, "fault", provider->fault);
     read_option(options, "node", provider->node);
     read_option(options, "refuse", provider->refused);
+    read_option(options, "unused", unused);
+    if (unused[0] != '\0')
+        has_failed(
+            CALL(LOG_MESSAGE, struct status *, (const void *, int, const char *, const char *, int, const char *))(
+                logger, 2, "Provider option unused is ignored.", __FILE__, __LINE__, __func__));
     *ret = provider;
     return NULL;
 }

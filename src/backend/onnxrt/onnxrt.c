@@ -171,7 +171,21 @@ static struct ort_status *make_runs_quiet(struct onnxrt_session *session, const 
 struct listeners {
     struct onnxrt_placement *placement;
     struct onnxrt_optimizers *optimizers;
+    const struct onnxrt_entries *options; /* of providers */
+    struct log *log;
 };
+
+/* Some providers say at least in a warning that they ignore an option; a verbose log has it anyway. */
+static void report_ignored_options(const struct listeners *listeners, const char *message)
+{
+    if (log_shows(listeners->log, LOG_VERBOSE) || strstr(message, "ignored") == NULL)
+        return;
+    for (size_t i = 0; i < listeners->options->count; i++)
+        if (strstr(message, listeners->options->items[i].key) != NULL) {
+            log_once(listeners->log, LOG_WARNING, "ONNX-Runtime: %s", message);
+            return;
+        }
+}
 
 static void pass_message(void *data, const char *message)
 {
@@ -181,6 +195,7 @@ static void pass_message(void *data, const char *message)
         onnxrt_placement_read(listeners->placement, message);
     if (listeners->optimizers != NULL)
         onnxrt_optimizers_read(listeners->optimizers, message);
+    report_ignored_options(listeners, message);
 }
 
 static int load_model(struct onnxrt_session *session, const struct backend_request *request, struct error *err)
@@ -188,7 +203,9 @@ static int load_model(struct onnxrt_session *session, const struct backend_reque
     const struct ort_api *api = session->ort->api;
     struct ort_session_options *options = NULL;
     struct onnxrt_placement placement = {0};
-    struct listeners listeners = {&placement, onnxrt_settings_of(request)->optimizers};
+    const struct onnxrt_settings *settings = onnxrt_settings_of(request);
+    struct listeners listeners = {&placement, settings->optimizers, &settings->execution.provider_options,
+                                  request->log};
     struct ort_status *status;
     bool is_file = request->model.path != NULL, is_model;
     int rc = make_options(session->ort, request, &options, &placement, err);

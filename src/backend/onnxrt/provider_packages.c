@@ -29,9 +29,13 @@ static const struct provider_package packages[] = {
 
 const struct provider_package *provider_package_find(const char *typed)
 {
-    for (size_t i = 0; i < ARRAY_LEN(packages); i++)
-        if (strcasecmp(packages[i].name, typed) == 0 || strcasecmp(packages[i].provider, typed) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(packages); i++) {
+        size_t size = strlen(packages[i].provider);
+
+        if (strcasecmp(packages[i].name, typed) == 0 ||
+            (strncasecmp(packages[i].provider, typed, size) == 0 && (typed[size] == '\0' || typed[size] == '.')))
             return &packages[i];
+    }
     return NULL;
 }
 

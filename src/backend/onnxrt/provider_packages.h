@@ -15,7 +15,8 @@ struct provider_package {
     const char *needs;      /* the devices that it accepts */
 };
 
-/* The package whose provider is asked for as `typed`, by its short or its long name, ignoring case; NULL: none. */
+/* The package whose provider is asked for as `typed`, by its short or its long name, ignoring case; NULL: none. The
+ * long name may be continued: "OpenVINOExecutionProvider.AUTO". */
 const struct provider_package *provider_package_find(const char *typed);
 
 /* The path of its library, malloc'd: of the first of Python's packages that has it (base/file/python_packages.h), or of

@@ -133,7 +133,7 @@ static int choose_of_package(const struct onnxrt_providers *providers, const cha
     rc = provider_library_register(providers->ort, package->registered, path, &library, err);
     if (rc < 0)
         return rc;
-    ret->plugin = match_plugin(library, package->provider);
+    ret->plugin = match_plugin(library, strchr(typed, '.') != NULL ? typed : package->provider);
     if (ret->plugin == NULL)
         return refuse_deviceless_library(providers->ort, library, typed, err);
     ret->name = ret->plugin->name;
