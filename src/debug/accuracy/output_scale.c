@@ -42,6 +42,9 @@ static void compare_iteration(struct study *study, const struct iteration_result
 
         if (other == NULL)
             continue;
+        if (other->type != output->tensor.type)
+            study_add_note(study, "output '%s' is %s in the suspect, %s in the reference: its values are compared",
+                           output->name, data_type_name(other->type), data_type_name(output->tensor.type));
         add_integer_note(study, output->name, &output->tensor, other);
         slices_find_worst(&output->tensor, other, NOISE, &slice);
         if (!slice.found || (worst->found && slice.difference / slice.scale <= worst->difference / worst->scale))
