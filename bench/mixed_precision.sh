@@ -63,12 +63,12 @@ by_search()
     }
     seconds=$(since "$begin")
     [ "$(of_answer 'it["found"]')" = True ] || { echo "$name, $1: nothing was found" >&2 && exit 1; }
-    [ "$(of_answer 'it["largest_error"]["written"]')" != None ] || who="$who (no kernels here)"
+    [ "$(of_answer 'len(it["largest_errors"])')" -gt 1 ] || who="$who (no kernels here)"
     row "$1" "$who" "$(of_answer 'it["costs"]["float32_nodes"]')" "$(of_answer 'it["costs"]["float32_moving"]')" \
         "$(of_answer 'it["costs"]["low_nodes"]')" \
-        "$(of_answer 'it["costs"]["casts"]')" "$(of_answer 'format(it["largest_error"]["rounded"]["absolute"], ".2g")')" yes \
+        "$(of_answer 'it["costs"]["casts"]')" "$(of_answer 'format(it["largest_errors"][0]["absolute"], ".2g")')" yes \
         "$(of_answer 'it["checks"]["failed"] + it["checks"]["passed"]')" "$seconds"
-    found+=("$name, $1: $(of_answer 'len(it["layers"])') needed, $(of_answer 'it["without_added"]["casts"]') Casts; $(of_answer 'len(it["added"])') added, $(of_answer 'it["costs"]["casts"]') Casts; bytes $(of_answer 'round(100 * (it["costs"]["node_bytes"] + it["costs"]["cast_bytes"]) / it["costs"]["float32_bytes"])') % of those in float32")
+    found+=("$name, $1: $(of_answer 'sum(not layer["saves_casts"] for layer in it["layers"])') needed, $(of_answer 'it["without_added"]["casts"]') Casts; $(of_answer 'sum(layer["saves_casts"] for layer in it["layers"])') added, $(of_answer 'it["costs"]["casts"]') Casts; bytes $(of_answer 'round(100 * (it["costs"]["node_bytes"] + it["costs"]["cast_bytes"]) / it["costs"]["float32_bytes"])') % of those in float32")
 }
 
 # compare NAME MODEL OPTION... -- OPTION...: of quantize_model, and of the run that makes the inputs
