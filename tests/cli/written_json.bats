@@ -39,7 +39,7 @@ print($1)")
     says surgeon sanitize "$models/decided_branch.onnx" -o decided.onnx --fold-constants
     own "o['folding']['branches']" 1
     says surgeon sanitize "$models/dynamic_shapes.onnx" -o clean.onnx --cleanup
-    own "o" "{'folding': None}"
+    own "o" "{'folding': None, 'simplification': None}"
 }
 
 @test "extract and insert: what became of nodes, inputs and outputs" {
