@@ -28,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     onnxrt_placement_to_text(&placement, &text);
     string_release(&text);
     free(placement.providers.items);
+    free(placement.elsewhere.items);
     arena_release(&placement.arena);
     free(messages);
     return 0;

@@ -1,13 +1,16 @@
 /* tests/fuzz/fuzz_simpler_model.c: ONNX files whose attributes are dropped, whose inputs are made smaller, and whose
- * bodies and functions lose nodes, at places that their own bytes choose. What comes out is written and read again. */
+ * bodies and functions lose nodes, at places that their own bytes choose; and those that lose the nodes which are not
+ * needed. What comes out is written and read again. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
 #include "onnx/shrink/attributes.h"
 #include "onnx/shrink/bodies.h"
 #include "onnx/shrink/inputs.h"
 #include "onnx/shrink/stand_in_weights.h"
+#include "onnx/simplify/simplify.h"
 #include "onnx/write/model.h"
 #include "target.h"
 
@@ -99,12 +102,30 @@ static void write_and_read(struct model *model)
     subgraph_release(&whole);
 }
 
+static void remove_needless_nodes(struct span bytes)
+{
+    struct simplify_counts counts = {0};
+    struct unused_names names;
+    struct model *model;
+    struct error error;
+
+    if (model_parse(bytes, "fuzz", &model, &error) < 0)
+        return;
+    unused_names_init(&names, model, &model->arena);
+    if (model_lower_constants(model, &error) == 0 && model_sort_nodes(model, &error) == 0 &&
+        model_simplify(model, &names, &counts, &error) == 0)
+        write_and_read(model);
+    unused_names_release(&names);
+    model_free(model);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct hash hash = hash_bytes(data, size);
     struct model *model;
     struct error error;
 
+    remove_needless_nodes((struct span){data, size});
     if (model_parse((struct span){data, size}, "fuzz", &model, &error) < 0)
         return 0;
     if (edit_bodies(model, hash) && model_lower_constants(model, &error) == 0) {
