@@ -150,6 +150,8 @@ void accuracy_test_reduction(struct study *study)
     if (!is_smaller) {
         step->outcome = step->complaint != NULL ? step->complaint : "nothing smaller was found";
         study_log(study, "%s", step->outcome);
+        if (step->complaint != NULL)
+            study_add_not_tested(study, "the smallest failing subgraph: %s", step->complaint);
         return;
     }
     read_reduced_nodes(study, step);
