@@ -338,20 +338,6 @@ static int fold_nodes(struct constant_folding *folding, bool *changed, struct er
 
 /* ---- Passes ---- */
 
-static int infer_types(struct constant_folding *folding, struct error *err)
-{
-    struct error why = {0};
-    int rc = types_refine(folding->model, folding->settings->backend, &folding->settings->request, &why);
-
-    if (rc < 0 && bounded_process_is_end(&why)) {
-        *err = why;
-        return rc;
-    }
-    if (rc < 0)
-        log_message(folding->settings->log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
-    return 0;
-}
-
 static int fold_body(void *data, struct model *graph, bool *ret_changed, struct error *err);
 static int fold_function(void *data, struct model *graph, bool *ret_changed, struct error *err);
 
@@ -375,7 +361,7 @@ static int fold_once(struct constant_folding *folding, bool *changed, struct err
     int rc = 0;
 
     if (folding->settings->infer_types && !folding->no_runtime)
-        rc = infer_types(folding, err);
+        rc = types_refine(model, folding->settings->backend, &folding->settings->request, folding->settings->log, err);
     if (rc < 0)
         return rc;
     rc = keep_shapes ? 0 : model_fold_shapes(model, &counts->shapes, err);

@@ -655,9 +655,17 @@ int types_infer(struct model *model, const struct subgraph *part, const struct b
 }
 
 int types_refine(struct model *model, const struct backend *backend, const struct backend_request *runtime,
-                 struct error *err)
+                 struct log *log, struct error *err)
 {
     const struct types_request request = {.backend = backend, .runtime = runtime, .refine = true};
+    struct error why = {0};
+    int rc = find_and_state(model, NULL, &request, NULL, &why);
 
-    return find_and_state(model, NULL, &request, NULL, err);
+    if (rc < 0 && bounded_process_is_end(&why)) {
+        *err = why;
+        return rc;
+    }
+    if (rc < 0)
+        log_message(log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
+    return 0;
 }

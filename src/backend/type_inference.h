@@ -39,9 +39,10 @@ int types_find(const struct subgraph *part, const struct types_request *request,
 int types_infer(struct model *model, const struct subgraph *part, const struct backend *backend,
                 const struct backend_request *runtime, struct bitset *ret_not_tensors, struct error *err);
 
-/* All of the model, with sizes in place of dynamic dimensions. */
+/* All of the model, with sizes in place of dynamic dimensions, as far as the runtime can tell: why it cannot is a
+ * verbose line of the log, and an error only if its process had to be ended (bounded_process_is_end()). */
 int types_refine(struct model *model, const struct backend *backend, const struct backend_request *runtime,
-                 struct error *err);
+                 struct log *log, struct error *err);
 
 /* Makes inputs of the initializers that are large (or lie elsewhere and are), and describes them in `known`: a runtime
  * that loads `subgraph` then reads none of them, and finds every type and shape as before. Only operators that insist

@@ -85,6 +85,15 @@ static void add_name(struct string_builder *text, struct text name)
     string_add_text(text, name);
 }
 
+const char *names_of_operators(const struct model *model)
+{
+    struct string_builder *text = next_text();
+
+    for (size_t i = 0; i < model->nodes.count; i++)
+        add_name(text, model->nodes.items[i].op_type);
+    return text->data;
+}
+
 const char *names_of_nodes(const struct subgraph *subgraph)
 {
     struct string_builder *text = next_text();

@@ -15,6 +15,9 @@ struct model *fixture_open_lowered(const char *name); /* with Constant nodes con
 uint32_t fixture_node(const struct model *model, const char *name);
 uint32_t fixture_value(const struct model *model, const char *name);
 
+/* Operators of all nodes, separated by blanks. Valid until the fourth call after this one. */
+const char *names_of_operators(const struct model *model);
+
 /* Names separated by blanks; "-" is an omitted tensor. Valid until the fourth call after this one. */
 const char *names_of_nodes(const struct subgraph *subgraph);
 const char *names_of_values(const struct model *model, const struct value_list *values);

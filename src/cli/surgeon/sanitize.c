@@ -170,16 +170,11 @@ static int simplify_once(const struct command_context *context, const struct bac
                          struct error *err)
 {
     struct unused_names names SCOPED(unused_names_release) = {0};
-    struct error why = {0};
     size_t before = model->nodes.count;
-    int rc = types_refine(model, backend, request, &why);
+    int rc = types_refine(model, backend, request, context->log, err);
 
-    if (rc < 0 && bounded_process_is_end(&why)) {
-        *err = why;
-        return rc;
-    }
     if (rc < 0)
-        log_message(context->log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
+        return rc;
     unused_names_init(&names, model, &model->arena);
     rc = model_simplify(model, &names, counts, err);
     if (rc == 0)

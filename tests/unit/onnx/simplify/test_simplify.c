@@ -1,10 +1,10 @@
 /* Nodes that are not needed for the same outputs, and nodes that look as if they were not.
  * tests/cli/surgeon_sanitize.bats compares the outputs of exported models. */
 #include "support/made_model.h"
+#include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
 #include "base/memory.h"
-#include "base/text/string_builder.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/simplify/simplify.h"
 
@@ -19,24 +19,11 @@ static void begin(struct simplify_test *test)
     made_init(&test->made, 17);
 }
 
-static void state_type(struct model *model, const char *name, enum data_type type)
+static void state_type(struct simplify_test *test, const char *name, enum data_type type)
 {
     struct value_type stated = {.element = type};
-    uint32_t value = model_find_tensor(model, text_of(name));
 
-    assert_int_not_equal(value, VALUE_NONE);
-    model_set_type(model, value, &stated);
-}
-
-static void assert_operators(const struct model *model, const char *expected)
-{
-    SCOPED_STRING(text);
-
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        string_add(&text, i == 0 ? "" : " ");
-        string_add_text(&text, model->nodes.items[i].op_type);
-    }
-    assert_string_equal(text.data, expected);
+    model_set_type(test->model, fixture_value(test->model, name), &stated);
 }
 
 static void open_model(struct simplify_test *test)
@@ -100,7 +87,7 @@ static void a_node_that_repeats_another_one_goes(void **state)
     made_output(&test.made, "y");
     open_model(&test);
     assert_int_equal(simplify(&test).equal, 2);
-    assert_operators(test.model, "Exp Neg Add");
+    assert_string_equal(names_of_operators(test.model), "Exp Neg Add");
     end(&test);
 }
 
@@ -128,7 +115,8 @@ static void random_numbers_quantizers_and_other_attributes_stay(void **state)
     made_output(&test.made, "f");
     open_model(&test);
     simplify(&test);
-    assert_operators(test.model, "RandomNormalLike RandomNormalLike QuantizeLinear QuantizeLinear Softmax Softmax");
+    assert_string_equal(names_of_operators(test.model),
+                        "RandomNormalLike RandomNormalLike QuantizeLinear QuantizeLinear Softmax Softmax");
     end(&test);
 }
 
@@ -145,7 +133,7 @@ static void outputs_keep_their_names(void **state)
     made_output(&test.made, "c");
     open_model(&test);
     simplify(&test);
-    assert_operators(test.model, "Exp Exp Identity");
+    assert_string_equal(names_of_operators(test.model), "Exp Exp Identity");
     end(&test);
 }
 
@@ -172,10 +160,10 @@ static void nodes_that_return_an_input_go(void **state)
     node(&test, "Exp", "g", "y");
     made_output(&test.made, "y");
     open_model(&test);
-    state_type(test.model, "b", DATA_FLOAT32);
-    state_type(test.model, "c", DATA_FLOAT64);
+    state_type(&test, "b", DATA_FLOAT32);
+    state_type(&test, "c", DATA_FLOAT64);
     simplify(&test);
-    assert_operators(test.model, "Exp");
+    assert_string_equal(names_of_operators(test.model), "Exp");
     assert_int_equal(node_input(test.model, &test.model->nodes.items[0], 0), model_find_tensor(test.model, TEXT("x")));
     end(&test);
 }
@@ -204,10 +192,10 @@ static void nodes_that_change_something_stay(void **state)
     node(&test, "Squeeze", "f", "y");   /* n may be 1 */
     made_output(&test.made, "y");
     open_model(&test);
-    state_type(test.model, "x", DATA_FLOAT32);
-    state_type(test.model, "a", DATA_FLOAT16);
+    state_type(&test, "x", DATA_FLOAT32);
+    state_type(&test, "a", DATA_FLOAT16);
     simplify(&test);
-    assert_operators(test.model, "Cast Cast Pad Slice Sub Add Squeeze");
+    assert_string_equal(names_of_operators(test.model), "Cast Cast Pad Slice Sub Add Squeeze");
     end(&test);
 }
 
@@ -241,7 +229,7 @@ static void a_computed_shape_becomes_a_constant(void **state)
 
     make_computed_shape(&test, "batch sequence 4", "n m heads heads");
     assert_int_equal(simplify(&test).reshapes, 1);
-    assert_operators(test.model, "Relu Reshape");
+    assert_string_equal(names_of_operators(test.model), "Relu Reshape");
     assert_second_input(test.model, 1, expected, ARRAY_LEN(expected));
     end(&test);
 }
@@ -253,7 +241,7 @@ static void a_size_that_may_be_zero_allows_no_inferred_one(void **state)
 
     make_computed_shape(&test, "batch sequence 4", "n heads m heads");
     simplify(&test);
-    assert_operators(test.model, "Relu Shape Gather Gather Concat Reshape");
+    assert_string_equal(names_of_operators(test.model), "Relu Shape Gather Gather Concat Reshape");
     end(&test);
 }
 
@@ -275,10 +263,11 @@ static void sizes_of_the_same_name_are_one(void **state)
         node(&test, "Mul", "c d", "y");
         made_typed_output(&test.made, "y", DATA_INT64);
         open_model(&test);
-        state_type(test.model, "c", DATA_INT64);
-        state_type(test.model, "d", DATA_INT64);
+        state_type(&test, "c", DATA_INT64);
+        state_type(&test, "d", DATA_INT64);
         simplify(&test);
-        assert_operators(test.model, same ? "Shape Gather Mul" : "Shape Shape Gather Gather Mul");
+        assert_string_equal(names_of_operators(test.model),
+                            same ? "Shape Gather Mul" : "Shape Shape Gather Gather Mul");
         end(&test);
     }
 }
@@ -294,10 +283,10 @@ static void static_sizes_become_constants(void **state)
     node(&test, "Neg", "b", "y");
     made_typed_output(&test.made, "y", DATA_INT64);
     open_model(&test);
-    state_type(test.model, "a", DATA_INT64);
-    state_type(test.model, "b", DATA_INT64);
+    state_type(&test, "a", DATA_INT64);
+    state_type(&test, "b", DATA_INT64);
     simplify(&test);
-    assert_operators(test.model, "Neg");
+    assert_string_equal(names_of_operators(test.model), "Neg");
     end(&test);
 }
 
@@ -325,7 +314,7 @@ static void a_row_of_reshapes_becomes_one(void **state)
     made_output(&test.made, "d");
     open_model(&test);
     assert_int_equal(simplify(&test).reshapes, 2);
-    assert_operators(test.model, "Unsqueeze Reshape");
+    assert_string_equal(names_of_operators(test.model), "Unsqueeze Reshape");
     assert_second_input(test.model, 0, (const int64_t[]){0, 1, 3}, 3);
     assert_second_input(test.model, 1, flat, 2);
     end(&test);
