@@ -100,7 +100,7 @@ releases()
     releases "$models/reducable.onnx" --releases 1.90.1
     refused 'no release is testable. 1.90.1: '
     releases "$models/reducable.onnx"
-    refused 'the releases of ONNX Runtime cannot be listed: python3 failed: no network. Name them: --releases '
+    refused 'the releases of ONNX Runtime cannot be listed: python3 failed: no network; npm failed: no network. Name them: --releases '
     releases "$models/reducable.onnx" --releases 1.90
     refused "--releases: '1.90' is not the number of a release, such as 1.22.1"
     releases "$models/reducable.onnx" --releases 1.90.1 --onnxrt-library 1.90.1

@@ -287,8 +287,17 @@ class Assertions(unittest.TestCase):
         self.x = {"x": numpy.ones((1, 1, 2, 2), numpy.float32)}
 
     def test_what_matches(self):
-        for reference in (lambda feeds: {"y": feeds["x"]}, {"y": self.x["x"]}, [{"y": self.x["x"]}], self.model, "onnxrt"):
+        for reference in (lambda feeds: {"y": feeds["x"]}, {"y": self.x["x"]}, [{"y": self.x["x"]}], self.model, "trt"):
             self.assertTrue(pn.assert_matches(self.model, reference, self.x))
+
+    def test_nothing_is_compared_with_itself(self):
+        with self.assertRaisesRegex(pn.Error, "both 'onnxrt'"):
+            pn.assert_matches(self.model, "onnxrt", self.x)
+
+    def test_what_a_check_returns(self):
+        for verdict in (256, 0.3):
+            with self.assertRaisesRegex(pn.Error, "the check returned"):
+                pn.reduce(self.model, lambda candidate, verdict=verdict: verdict)
 
     def test_message_names_the_first_wrong_node(self):
         with self.assertRaisesRegex(AssertionError, r"first wrong node: 'scores' \(MatMul\)\n.*output 'y' of"):

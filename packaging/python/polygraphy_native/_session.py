@@ -60,7 +60,7 @@ class Candidate:
 
     def __init__(self, request: dict[str, Any]) -> None:
         self.path: str = request["artifact"]
-        self.disabled: list[str] | None = request["disabled"].split(";") if request["disabled"] is not None else None
+        self.disabled: list[str] | None = None if request["disabled"] is None else _names_of(request["disabled"])
         self.iteration: int = request["iteration"]
         self._inputs: str | None = request["inputs"]
         self._golden: str | None = request["golden"]
@@ -118,11 +118,21 @@ def _verdict(check: Callable[[Candidate], bool | int | None], request: dict[str,
     return exit_code_of(verdict), ""
 
 
+def _names_of(text: str) -> list[str]:
+    """Returns the names of POLYGRAPHY_DISABLED: separated by ";", or, if they are too long, lines of the file after "@"."""
+    if text.startswith("@"):
+        with open(text[1:], encoding="utf-8", errors="surrogateescape") as file:
+            return file.read().splitlines()
+    return text.split(";") if text else []
+
+
 def exit_code_of(verdict: bool | int | None) -> int:
     """Returns what a check's verdict is as an exit code. numpy's booleans are not Python's."""
     if verdict is None or isinstance(verdict, (bool, numpy.bool_)):
         return 0 if verdict is None or verdict else 1
-    return int(verdict) & 255
+    if not isinstance(verdict, (int, numpy.integer)) or verdict > 255:
+        raise Error(f"the check returned {verdict!r}: return True, False, None or an exit code up to 255")
+    return int(verdict) & 255  # negative: ended by a signal, as subprocess reports it
 
 
 def _is_control(path: str) -> bool:

@@ -116,7 +116,9 @@ def compare_accuracy(
 def validate(run_results: Any, *, log: LogFunction | None = None) -> bool:
     """Returns whether no output has NaN or infinities, as Comparator.validate(check_nan=True, check_inf=True) does."""
     result = compare_accuracy(run_results, log=log, validate=True)
-    return all(entry["passed"] for entry in result.validation or [])
+    if not result.validation:
+        raise Error("nothing was validated: the results have no outputs")
+    return all(entry["passed"] for entry in result.validation)
 
 
 __all__ = ["RunResults", "as_results", "compare_accuracy", "load", "to_polygraphy", "validate"]

@@ -55,6 +55,8 @@ def assert_matches(
     __tracebackhide__ = True  # pytest shows the line of the test
     same_model = _is_runner(reference)
     shared: dict[str, Any] = {"providers": providers, **options}
+    if same_model and reference == runner:
+        raise Error(f"the runner and the reference are both {runner!r}: pass another runner or reference")
     if same_model:
         result: results.CompareResult = commands.run(model, feeds, runners=[runner, reference], report=report, **shared)
     else:
@@ -62,7 +64,7 @@ def assert_matches(
         with Session() as session:
             path = commands.outputs_file(session, outputs, "reference")
             result = commands.run(model, feeds, runners=[runner], load_outputs=path, report=report, **shared)
-    if result.passed and not result.failures():
+    if result.passed and result.comparisons and not result.failures():
         if report is not None and os.path.exists(report):
             os.remove(report)
         return result

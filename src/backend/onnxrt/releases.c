@@ -320,7 +320,7 @@ int onnxrt_release_fetch(const char *release, struct log *log, char **ret, struc
 {
     char *folder SCOPED_FREE = cache_folder(release);
     char *found = onnxrt_release_find(release);
-    struct error why;
+    struct error why = {.message = "its library is not in the cache any more"};
     SCOPED_STRING(commands);
     int rc;
 
@@ -329,10 +329,8 @@ int onnxrt_release_fetch(const char *release, struct log *log, char **ret, struc
                          release);
     if (found == NULL) {
         rc = download_release(release, folder, log, &why);
-        if (rc == ERR_INTERRUPTED) {
-            *err = why;
-            return rc;
-        }
+        if (rc == ERR_INTERRUPTED)
+            return error_set(err, ERR_INTERRUPTED, "%s", why.message);
         found = rc == 0 ? onnxrt_release_find(release) : NULL;
         if (found == NULL) {
             add_commands(release, folder, &commands);
@@ -374,7 +372,7 @@ static void add_releases(const char *text, bool on_pypi, struct file_list *ret)
     }
 }
 
-int onnxrt_releases_list(struct file_list *ret, struct error *err)
+int onnxrt_releases_list(struct log *log, struct file_list *ret, struct error *err)
 {
     static const char *const of_pypi[] = {"python3",       "-m",          "pip",
                                           "index",         "versions",    "--disable-pip-version-check",
@@ -383,23 +381,26 @@ int onnxrt_releases_list(struct file_list *ret, struct error *err)
     static const char *const of_npm[] = {"npm", "view", "onnxruntime-node", "versions", "--json", NULL};
     SCOPED_STRING(pypi);
     SCOPED_STRING(npm);
-    struct error why;
-    int rc = run_program(of_pypi, &pypi, &why);
+    struct error no_pypi = {0}, no_npm = {0};
+    int rc = run_program(of_pypi, &pypi, &no_pypi);
 
-    if (rc == ERR_INTERRUPTED) {
-        *err = why;
-        return rc;
-    }
-    add_releases(pypi.data, true, ret);
-    rc = run_program(of_npm, &npm, err);
     if (rc == ERR_INTERRUPTED)
-        return rc;
+        return error_set(err, ERR_INTERRUPTED, "%s", no_pypi.message);
+    add_releases(pypi.data, true, ret);
+    rc = run_program(of_npm, &npm, &no_npm);
+    if (rc == ERR_INTERRUPTED)
+        return error_set(err, ERR_INTERRUPTED, "%s", no_npm.message);
     add_releases(npm.data, false, ret);
     if (ret->count == 0)
         return error_set(err, ERR_MISSING,
-                         "the releases of ONNX Runtime cannot be listed: %s. Name them: --releases "
+                         "the releases of ONNX Runtime cannot be listed: %s%s%s. Name them: --releases "
                          "1.20.1,1.22.1,...",
-                         why.message);
+                         no_pypi.message, no_pypi.message[0] != '\0' ? "; " : "", no_npm.message);
+    if (no_pypi.message[0] != '\0')
+        log_message(log, LOG_WARNING, "Releases from 1.20.1 on cannot be listed and are not tested: %s",
+                    no_pypi.message);
+    if (no_npm.message[0] != '\0')
+        log_message(log, LOG_WARNING, "Releases before 1.20.1 cannot be listed and are not tested: %s", no_npm.message);
     qsort(ret->items, ret->count, sizeof(*ret->items), onnxrt_release_order);
     return 0;
 }

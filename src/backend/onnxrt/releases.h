@@ -27,8 +27,9 @@ char *onnxrt_release_find(const char *release);
 int onnxrt_release_fetch(const char *release, struct log *log, char **ret, struct error *err);
 
 /* Lists the numbers of all stable releases with a C library that this program can use, oldest first, by asking the
- * package indexes that pip and npm are configured for. `ret` is empty on entry. ERR_MISSING: neither answers. */
-int onnxrt_releases_list(struct file_list *ret, struct error *err);
+ * package indexes that pip and npm are configured for. `ret` is empty on entry. A warning says
+ * which of them does not answer. ERR_MISSING: neither does. */
+int onnxrt_releases_list(struct log *log, struct file_list *ret, struct error *err);
 
 /* Appends where the C library is that the Python package in `folder` ("site-packages/onnxruntime/capi") lacks. Nothing,
  * and false, if that is not such a package. */

@@ -38,7 +38,7 @@ static int convert_releases(struct parse *parse, const char *spelling, struct wo
     for (size_t i = 0; i < words.count; i++) {
         char *state = NULL, *copy = arena_strdup(arena, words.items[i]);
 
-        for (char *word = strtok_r(copy, ",", &state); word != NULL; word = strtok_r(NULL, ",", &state)) {
+        for (char *word = strtok_r(copy, ", ", &state); word != NULL; word = strtok_r(NULL, ", ", &state)) {
             if (!onnxrt_is_release(word))
                 return error_set(err, ERR_INVALID, "%s: '%s' is not the number of a release, such as 1.22.1", spelling,
                                  word);
@@ -116,7 +116,7 @@ static int list_releases(struct releases_command *command, struct error *err)
     int rc = 0;
 
     if (names.count == 0) {
-        rc = onnxrt_releases_list(&published, err);
+        rc = onnxrt_releases_list(command->context->log, &published, err);
         names = (struct words){(const char *const *)published.items, published.count};
     }
     if (rc < 0)
@@ -141,9 +141,10 @@ static int find_oldest(struct releases_command *command, struct error *err)
     if (command->oldest == releases->count)
         return error_set(err, ERR_UNSUPPORTED, "no release is testable. %s: %s", newest->name, newest->why);
     if (command->oldest > 0)
-        log_message(command->context->log, LOG_INFO,
-                    "The oldest testable release is %s: %s does not load the model's operator set (%s)",
-                    releases->items[command->oldest].name, releases->items[0].name, releases->items[0].why);
+        log_message(command->context->log, LOG_INFO, "The oldest testable release is %s: %s %s (%s)",
+                    releases->items[command->oldest].name, releases->items[0].name,
+                    releases->items[0].is_too_old ? "does not load the model's operator set" : "is untestable",
+                    releases->items[0].why);
     return 0;
 }
 

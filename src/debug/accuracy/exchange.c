@@ -34,14 +34,19 @@ static double difference_of(const struct tensor *golden, const struct tensor *ot
     return scale > 0 ? difference / scale : difference;
 }
 
-/* Another output of the suspect that has the values of the golden one, whose own error is that; NULL: none. */
+/* Another output of the suspect that has the values of the golden one, whose own error is that, and is wrong under its
+ * own name: outputs that are equal in the reference are not exchanged. NULL: none. */
 static const struct named_tensor *find_values_elsewhere(const struct tensor_list *suspect,
+                                                        const struct tensor_list *all,
                                                         const struct named_tensor *golden, double own)
 {
-    for (size_t i = 0; i < suspect->count; i++)
-        if (!text_equal_string(text_of(golden->name), suspect->items[i].name) &&
-            difference_of(&golden->tensor, &suspect->items[i].tensor) <= MUCH_NEARER * own)
-            return &suspect->items[i];
+    for (size_t i = 0; i < suspect->count; i++) {
+        const struct named_tensor *item = &suspect->items[i], *right = tensor_list_find(all, text_of(item->name));
+
+        if (right != NULL && right != golden && difference_of(&right->tensor, &item->tensor) >= LEAST_OWN_ERROR &&
+            difference_of(&golden->tensor, &item->tensor) <= MUCH_NEARER * own)
+            return item;
+    }
     return NULL;
 }
 
@@ -58,7 +63,7 @@ static const char *describe_exchange(struct study *study, const struct tensor_li
 
         if (own < LEAST_OWN_ERROR)
             continue;
-        found = isfinite(own) ? find_values_elsewhere(suspect, item, own) : NULL;
+        found = isfinite(own) ? find_values_elsewhere(suspect, golden, item, own) : NULL;
         if (found == NULL)
             return NULL;
         string_add_format(&text, "%s'%s' has the values that the reference has in '%s'", text.size > 0 ? ", and " : "",

@@ -164,7 +164,7 @@ static void drop_harmless_places(struct place_search *search)
         enum agreement agreement =
             is_tested ? study_inject_outputs(study, &place.nodes, place.made, NULL, NULL) : UNKNOWN;
 
-        search->all_show &= agreement == DIFFERS || agreement == AGREES;
+        search->all_show &= agreement == DIFFERS;
         if (agreement == AGREES && (kept > 0 || i + 1 < count)) {
             study_add_note(study,
                            "%s fail%s alone, too, but the outputs of the model agree with what the suspect makes there",
@@ -329,8 +329,10 @@ static void conclude_places(struct place_search *search)
         conclude_unjudged_places(search);
     if (study->refused ? search->agreement == AGREES || search->agreement == DIFFERS : search->agreement == AGREES)
         add_evidence_of_rest(search);
+    else if (search->agreement == (study->refused ? REFUSES : DIFFERS))
+        study_add_not_tested(study, "what else fails: the rest of the model still does, and was not reduced further");
     else
-        study_add_not_tested(study, "what else fails: the rest of the model does, and no smaller part of it was found");
+        study_add_not_tested(study, "whether anything else fails: the rest of the model could not be compared");
 }
 
 bool study_find_other_places(struct study *study, const struct bitset *nodes, struct words tolerance,

@@ -88,7 +88,9 @@ int explanation_find(const struct explanation_request *request, struct explanati
     add_words(request, folder, path, &words);
     ret->command = render_command(arena, request, &words);
     log_message(request->context->log, LOG_INFO, "Running: %s", ret->command);
-    file_remove_tree(path, NULL);
+    rc = file_exists(path) ? file_remove_tree(path, err) : 0; /* an answer of an earlier run */
+    if (rc < 0)
+        return rc;
     rc = process_run(&(struct process_request){.arguments = words.items,
                                                .program = request->context->program,
                                                .environment = environment,

@@ -194,7 +194,7 @@ static void releases_of_both_packages_are_listed_in_order(void **state)
     scratch_file("bin/npm", npm);
     scratch_file("versions.txt", "onnxruntime (1.30.0)\nAvailable versions: 1.30.0, 1.22.1, 1.22.0, 1.20.1, 1.20.0\n");
     scratch_file("node_versions.txt", "[\n \"1.9.0\",\n \"1.16.3\", \"1.20.0\", \"1.22.0-rev\", \"1.23.0\"\n]\n");
-    assert_int_equal(onnxrt_releases_list(&list, &err), 0);
+    assert_int_equal(onnxrt_releases_list(NULL, &list, &err), 0);
     assert_int_equal(list.count, ARRAY_LEN(expected));
     for (size_t i = 0; i < ARRAY_LEN(expected); i++)
         assert_string_equal(list.items[i], expected[i]);
@@ -208,7 +208,7 @@ static void releases_that_cannot_be_listed_can_be_named(void **state)
     (void)state;
     scratch_file("bin/python3", "#!/bin/sh\nexit 1\n");
     scratch_file("bin/npm", "#!/bin/sh\nexit 1\n");
-    assert_int_equal(onnxrt_releases_list(&list, &err), ERR_MISSING);
+    assert_int_equal(onnxrt_releases_list(NULL, &list, &err), ERR_MISSING);
     assert_message_contains(&err, "Name them: --releases 1.20.1,1.22.1");
 }
 
