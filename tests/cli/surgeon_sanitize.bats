@@ -483,7 +483,7 @@ EOF
 }
 
 # Whether both models give the same bits for the same inputs.
-same_bits()
+same_unoptimized_bits()
 {
     polygraphy run "$1" --onnxrt --onnxrt-optimization-level none --iterations 2 --save-inputs inputs.json \
         --save-outputs expected.json "${@:3}" >/dev/null &&
@@ -499,7 +499,7 @@ same_bits()
         nodes=$(operators simple.onnx | wc -w)
         echo "$name: $nodes nodes"
         [ "$nodes" -le "$most" ]
-        same_bits folded.onnx simple.onnx
+        same_unoptimized_bits folded.onnx simple.onnx
     done <<'EOF'
 decoder_dynamo 167
 decoder_legacy 164
@@ -513,6 +513,14 @@ vision_transformer 42
 EOF
 }
 
+# Whether each kind of tensor was replaced, by the document of the result.
+simplified()
+{
+    /usr/bin/python3 -c "import json
+counts = json.load(open('result.json'))['simplification']
+print(*(counts[kind] > 0 for kind in ('neutral', 'equal', 'sizes', 'reshapes')))"
+}
+
 # gpt2_shapes BATCH SEQUENCE PAST: shapes of its inputs
 gpt2_shapes()
 {
@@ -523,13 +531,12 @@ gpt2_shapes()
 @test "--simplify: the result is right for all sizes, and settled" {
     sanitize "$models/exported/gpt2_legacy.onnx" -o folded.onnx --fold-constants --cleanup
     sanitize "$models/exported/gpt2_legacy.onnx" -o simple.onnx --simplify --json result.json
-    same_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 2 7 3)
-    same_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 1 1 4)
-    same_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 3 2 0)
-    jq -e '.simplification | .neutral > 0 and .equal > 0 and .sizes > 0 and .reshapes > 0' result.json
-    jq -e '.folding.nodes_before > 0' result.json
+    same_unoptimized_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 2 7 3)
+    same_unoptimized_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 1 1 4)
+    same_unoptimized_bits folded.onnx simple.onnx --input-shapes $(gpt2_shapes 3 2 0)
+    [ "$(simplified)" = 'True True True True' ]
     sanitize simple.onnx -o again.onnx --simplify --json result.json
-    jq -e '.simplification | .neutral + .equal + .sizes + .reshapes == 0' result.json
+    [ "$(simplified)" = 'False False False False' ]
 }
 
 @test "--simplify: what bodies use and outputs keep their names" {
