@@ -662,6 +662,27 @@ compared_log()
     logged '^\[W\] Option: --psnr-threshold/--psnr-tolerance is only valid for comparison function'
 }
 
+@test "logits are compared by their tokens and probabilities, and a cache next to them is not" {
+    results a.json '[("A", [{"logits": f32([1, 2, 3]), "i": array([5])}]), ("B", [{"logits": f32([1, 3, 2]), "i": array([5])}])]'
+    run_tool --load-outputs a.json --compare tokens kl --json result.json
+    failed
+    [ "$(json_value '[(c["output"], c["compare"], c["passed"]) for c in it["comparisons"]]')" = \
+        "[('logits', 'tokens', False), ('logits', 'kl', False), ('i', 'tokens', True)]" ]
+    [ "$(json_value 'it["comparisons"][0]["metrics"]["tokens"], round(it["comparisons"][1]["metrics"]["kl"], 6)')" = \
+        "(1.0, 0.420512)" ]
+    logged "^\[W\] +Output 'i' is not compared by kl"
+    run_tool --load-outputs a.json --compare tokens kl --token-tolerance 1 --kl-tolerance logits:0.5
+    passed
+    run_tool --load-outputs a.json --compare tokens --save-accuracy-results metrics.json
+    refused 'no metric for --compare tokens'
+}
+
+@test "comparison functions that apply to no output are an error" {
+    results a.json '[("A", [{"x": f32([1, 2, 3])}]), ("B", [{"x": f32([1, 2, 3])}])]'
+    run_tool --load-outputs a.json --compare ssim
+    refused 'apply to no output'
+}
+
 @test "--json writes verdicts, statistics and metrics" {
     results a.json '[(n, [{"x": f32([3, v]), "y": f32([nan])}] * 2) for n, v in (("A", 4), ("B", 9), ("C", 9))]'
     run_tool --load-outputs a.json --validate --json result.json --sequential-runners

@@ -22,6 +22,12 @@ int accuracy_values_check(const struct accuracy_values *values, const struct com
     struct comparison_criteria criteria;
 
     comparison_rules_find(&comparison->settings.rules, "", &criteria);
+    for (size_t i = 0; i < functions.count; i++)
+        if (comparison_function_requirement(functions.items[i]) != NULL && (values->average || values->path != NULL))
+            return error_set(err, ERR_UNSUPPORTED,
+                             "%s: Polygraphy's layout has no metric for --compare %s; save the results with --json",
+                             values->path != NULL ? "--save-accuracy-results" : "--check-average",
+                             comparison_function_name(functions.items[i]));
     if (!values->average)
         return 0;
     if (comparison->settings.fail_fast)

@@ -22,6 +22,9 @@ static const struct {
     {"snr", {{COMPARISON_SNR}, 1}},
     {"quality_metrics", {{COMPARISON_PSNR, COMPARISON_SNR}, 2}},
     {"nmse", {{COMPARISON_NMSE}, 1}},
+    {"tokens", {{COMPARISON_TOKENS}, 1}},
+    {"kl", {{COMPARISON_KL}, 1}},
+    {"ssim", {{COMPARISON_SSIM}, 1}},
     {"distance", {{COMPARISON_L2, COMPARISON_COSINE_SIMILARITY}, 2}},
     {"quality", {{0}, 0}}, /* the quality metrics that have a threshold; without thresholds as quality_metrics */
 };
@@ -31,9 +34,22 @@ static const struct {
     "the "                                                                                                             \
     "outputs with --save-outputs and compare them in Python"
 
-static const char *const function_names[] = {
-    "simple",          "indices", "l2",       "cosine_similarity", "distance_metrics",   "psnr", "snr",
-    "quality_metrics", "nmse",    "distance", "quality",           "perceptual_metrics", NULL};
+static const char *const function_names[] = {"simple",
+                                             "indices",
+                                             "l2",
+                                             "cosine_similarity",
+                                             "distance_metrics",
+                                             "psnr",
+                                             "snr",
+                                             "quality_metrics",
+                                             "nmse",
+                                             "distance",
+                                             "quality",
+                                             "tokens",
+                                             "kl",
+                                             "ssim",
+                                             "perceptual_metrics",
+                                             NULL};
 
 /* Options that only one comparison function reads. */
 static const struct {
@@ -55,6 +71,9 @@ static const struct {
     {"--psnr-threshold", COMPARISON_PSNR},
     {"--snr-threshold", COMPARISON_SNR},
     {"--nmse-tolerance", COMPARISON_NMSE},
+    {"--token-tolerance", COMPARISON_TOKENS},
+    {"--kl-tolerance", COMPARISON_KL},
+    {"--ssim-threshold", COMPARISON_SSIM},
 };
 
 struct comparison_functions comparison_functions_of_options(const struct parse *parse)
@@ -173,7 +192,9 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
                    {"--atol", &rules->atol},
                    {"--norm-tolerance", &rules->norm_tolerance},
                    {"--l2-threshold", &rules->l2_tolerance},
-                   {"--nmse-tolerance", &rules->nmse_tolerance}};
+                   {"--nmse-tolerance", &rules->nmse_tolerance},
+                   {"--token-tolerance", &rules->token_tolerance},
+                   {"--kl-tolerance", &rules->kl_tolerance}};
 
     for (size_t i = 0; i < values->compare.count; i++)
         if (strcmp(values->compare.items[i], "perceptual_metrics") == 0)
@@ -222,7 +243,7 @@ static const struct option options[] = {
         .help = "one or more functions, which all must pass: simple compares values within tolerances, indices "
                 "compares rankings; the others compare whole outputs. distance_metrics, or distance: l2 and "
                 "cosine_similarity. quality_metrics: psnr and snr. quality: those of psnr, snr and nmse for which a "
-                "threshold is given"),
+                "threshold is given. tokens, kl: of logits, one row along the last axis a token. ssim: of images"),
     OPTION_WITHOUT_FIELD(.names = {"--postprocess-func-script"}, .yields = true, .kind = OPTION_ONE,
                          .refusal = "scripts need Python; keep the results with --save-outputs and convert them there",
                          .topic = "python-scripts"),
@@ -282,6 +303,18 @@ static const struct option options[] = {
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "nmse: maximum mean squared error divided by the mean square of the second output (default: not "
                 "checked)"),
+    ROW(settings.rules.token_tolerance, .names = {"--token-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "tokens: tolerated share of tokens that differ, 0 to 1 (default: 0). A token is the position of the "
+                "greatest logit, or an integer; one that is tied with the second output's is not different"),
+    ROW(settings.rules.kl_tolerance, .names = {"--kl-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "kl: maximum Kullback-Leibler divergence of a row's probabilities, in nats; the second output is the "
+                "reference (default: 0.01)"),
+    ROW(settings.rules.ssim_threshold, .names = {"--ssim-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "ssim: minimum structural similarity of each channel of each image, -1 to 1; the second output is the "
+                "reference (default: 0.95)"),
     ROW(heat_map_folder, .names = {"--save-heatmaps"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         .help = "simple: save two heat maps (SVG) of each output: the absolute and the relative difference of each "
@@ -326,6 +359,9 @@ void comparison_list_rules(const struct comparison_values *values, struct output
         RULES("--psnr-threshold", rules->psnr_threshold),
         RULES("--snr-threshold", rules->snr_threshold),
         RULES("--nmse-tolerance", rules->nmse_tolerance),
+        RULES("--token-tolerance", rules->token_tolerance),
+        RULES("--kl-tolerance", rules->kl_tolerance),
+        RULES("--ssim-threshold", rules->ssim_threshold),
         RULES("--postprocess", values->postprocess),
         RULES("--ignore-outputs", values->settings.ignored),
     };

@@ -81,6 +81,12 @@ static void add_metrics(struct string_builder *out, const struct compared_record
         add_rounded_number(out, "normalized mean squared error ", metrics->normalized_mean_squared_error);
         add_rounded_number(out, ", tolerance ", criteria->nmse_tolerance);
         break;
+    case COMPARISON_TOKENS:
+    case COMPARISON_KL:
+    case COMPARISON_SSIM:
+        comparison_describe_metric(record->function, record->differences.metric,
+                                   comparison_metric_limit(criteria, record->function), out);
+        break;
     default:
         add_rounded_number(out, "L2 norm of the difference ", metrics->l2_norm);
         add_rounded_number(out, ", tolerance ", criteria->l2_tolerance);

@@ -44,9 +44,10 @@ static void close_iteration(struct comparison *comparison)
         return;
     comparison->is_open = false;
     pairing_release(&comparison->pairing);
-    string_release(&comparison->compared);
-    for (size_t i = 0; i < comparison->functions.count; i++)
+    for (size_t i = 0; i < comparison->functions.count; i++) {
+        string_release(&comparison->compared[i]);
         string_release(&comparison->mismatched[i]);
+    }
     string_release(&comparison->first_mismatch);
     log_lines_release(&comparison->statistics);
     log_indent(comparison_log(comparison), -1);
@@ -126,9 +127,10 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index, str
     log_indent(comparison_log(comparison), 1);
     pairing_init(pairing, &first->outputs, &second->outputs, comparison->settings->strict,
                  &comparison->settings->ignored);
-    string_init(&comparison->compared);
-    for (size_t i = 0; i < comparison->functions.count; i++)
+    for (size_t i = 0; i < comparison->functions.count; i++) {
+        string_init(&comparison->compared[i]);
         string_init(&comparison->mismatched[i]);
+    }
     string_init(&comparison->first_mismatch);
     comparison->mismatched_count = 0;
     comparison->iteration_passed = true;
@@ -202,15 +204,21 @@ static int compare_by_functions(struct comparison *comparison, const struct outp
     const struct comparison_settings *settings = comparison->settings;
     struct pair_names names = comparison_names(comparison);
     struct comparison_criteria criteria;
-    bool passed = true;
+    bool passed = true, is_compared = false;
     int rc = 0;
 
     comparison_rules_find(&settings->rules, pair->first->name, &criteria);
-    name_list_add(&comparison->compared, pair->first->name);
     for (size_t i = 0; i < comparison->functions.count && (passed || !settings->fail_fast); i++) {
         enum comparison_function function = comparison->functions.items[i];
         struct compare_result result = {0};
 
+        if (!comparison_function_applies(function, pair)) {
+            log_once(settings->log, LOG_WARNING, "Output '%s' is not compared by %s, which needs %s", pair->first->name,
+                     comparison_function_name(function), comparison_function_requirement(function));
+            continue;
+        }
+        is_compared = true;
+        name_list_add(&comparison->compared[i], pair->first->name);
         rc = compare_pair(settings->log, function, pair, &criteria, &result, err);
         if (!result.passed)
             note_mismatch(comparison, i, pair, &result);
@@ -222,7 +230,8 @@ static int compare_by_functions(struct comparison *comparison, const struct outp
                                   &(struct compared_outputs){function, names.first, names.second, comparison->index,
                                                              pair->first, pair->second, &criteria, &result});
     }
-    if (settings->divergence != NULL)
+    comparison->compared_count += is_compared;
+    if (settings->divergence != NULL && is_compared)
         first_divergence_add_verdict(settings->divergence, pair->first->name, passed);
     rc = keep_statistics(comparison, pair, err);
 done:
@@ -238,7 +247,6 @@ static int compare_next(struct comparison *comparison, struct error *err)
         note_strangers(comparison, pair);
         return 0;
     }
-    comparison->compared_count++;
     if (!output_pair_is_exact(pair))
         log_once(comparison_log(comparison), LOG_WARNING,
                  "%s has no output '%s'. Assuming that '%s' is its counterpart, because of its name or position",
@@ -273,16 +281,19 @@ bool comparison_awaits(const struct comparison *comparison, const struct named_t
     return false;
 }
 
-/* One line for each function. */
+/* One line for each function that applies to an output. */
 static void log_verdicts(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->functions.count; i++) {
-        const char *label = comparison_function_label(comparison->functions.items[i]);
+        enum comparison_function function = comparison->functions.items[i];
+        const char *label = comparison_function_label(function);
         const struct string_builder *mismatched = &comparison->mismatched[i];
 
+        if (comparison->compared[i].size + mismatched->size == 0 && comparison_function_requirement(function) != NULL)
+            continue;
         if (mismatched->size == 0)
             log_message(comparison_log(comparison), LOG_FINISH, "PASSED | %s | All outputs matched | Outputs: [%s]",
-                        label, comparison->compared.data);
+                        label, comparison->compared[i].data);
         else
             log_message(comparison_log(comparison), LOG_ERROR, "FAILED | %s | Mismatched outputs: [%s]", label,
                         mismatched->data);
@@ -300,6 +311,8 @@ void comparison_end_iteration(struct comparison *comparison)
         refuse_strangers(comparison);
     else if (comparison->compared_count == 0 && is_done && comparison->settings->ignored.count > 0)
         refuse_comparison(comparison, "--ignore-outputs leaves no output to compare");
+    else if (comparison->compared_count == 0 && is_done && pairing->count > 0)
+        refuse_comparison(comparison, "the comparison functions apply to no output: choose another one with --compare");
     else if (comparison->compared_count == 0 && is_done && comparison->settings->strict)
         refuse_comparison(comparison, "there is nothing to compare: neither result has an output");
     else

@@ -54,13 +54,13 @@ struct comparison {
     struct iteration_result *first, *second;
     struct pairing pairing;
     size_t next;           /* pair to compare */
-    size_t compared_count; /* pairs compared so far */
+    size_t compared_count; /* pairs compared so far, by at least one function */
     bool iteration_passed;
-    struct string_builder compared;
-    struct string_builder mismatched[COMPARISON_FUNCTIONS]; /* in the order of the settings' functions */
-    size_t mismatched_count, first_mismatch_at;             /* among compared pairs */
-    struct string_builder first_mismatch;                   /* the output and its worst element */
-    struct log_lines statistics;                            /* of outputs, which may be released: shown at the end */
+    /* Names of outputs, in the order of the settings' functions: */
+    struct string_builder compared[COMPARISON_FUNCTIONS], mismatched[COMPARISON_FUNCTIONS];
+    size_t mismatched_count, first_mismatch_at; /* among compared pairs */
+    struct string_builder first_mismatch;       /* the output and its worst element */
+    struct log_lines statistics;                /* of outputs, which may be released: shown at the end */
 };
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,

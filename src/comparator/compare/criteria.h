@@ -13,6 +13,9 @@ struct metric_criteria {
     double psnr_threshold;   /* dB, at least */
     double snr_threshold;    /* dB, at least */
     double nmse_tolerance;   /* normalized mean squared error, at most */
+    double token_tolerance;  /* share of tokens that differ, at most */
+    double kl_tolerance;     /* nats, at most */
+    double ssim_threshold;   /* at least */
 };
 
 /* The criteria for two outputs. */
@@ -32,6 +35,7 @@ struct comparison_rules {
     bool infinities_compare_equal, nans_compare_equal, no_shape_check, want_medians;
     struct named_integers index_tolerance; /* >= 0 */
     struct named_numbers l2_tolerance, cosine_threshold, psnr_threshold, snr_threshold, nmse_tolerance;
+    struct named_numbers token_tolerance, kl_tolerance, ssim_threshold;
 };
 
 /* The limit of a function with a metric. */

@@ -7,6 +7,7 @@ static const struct {
     const char *name, *label;
     bool at_least; /* the limit is a minimum */
     const char *unit;
+    const char *requirement; /* of outputs; NULL: none */
 } names[COMPARISON_FUNCTIONS] = {
     [COMPARISON_SIMPLE] = {"simple", "simple", false, ""},
     [COMPARISON_INDICES] = {"indices", "indices", false, ""},
@@ -15,6 +16,9 @@ static const struct {
     [COMPARISON_PSNR] = {"psnr", "PSNR", true, " dB"},
     [COMPARISON_SNR] = {"snr", "SNR", true, " dB"},
     [COMPARISON_NMSE] = {"nmse", "NMSE", false, ""},
+    [COMPARISON_TOKENS] = {"tokens", "Tokens that differ", false, "", "integers, or logits of at most 3 dimensions"},
+    [COMPARISON_KL] = {"kl", "KL Divergence", false, " nats", "logits of at most 3 dimensions"},
+    [COMPARISON_SSIM] = {"ssim", "SSIM", true, "", "images of at least 11 x 11 pixels"},
 };
 
 bool comparison_functions_contain(const struct comparison_functions *functions, enum comparison_function function)
@@ -39,6 +43,11 @@ struct comparison_functions comparison_functions_or_default(const struct compari
 const char *comparison_function_label(enum comparison_function function)
 {
     return names[function].label;
+}
+
+const char *comparison_function_requirement(enum comparison_function function)
+{
+    return names[function].requirement;
 }
 
 const char *comparison_function_name(enum comparison_function function)

@@ -15,6 +15,9 @@ enum comparison_function {
     COMPARISON_PSNR,              /* the peak signal-to-noise ratio; the first output is the signal */
     COMPARISON_SNR,               /* the signal-to-noise ratio */
     COMPARISON_NMSE,              /* the normalized mean squared error */
+    COMPARISON_TOKENS,            /* the share of tokens that differ */
+    COMPARISON_KL,                /* the greatest Kullback-Leibler divergence of a row of logits, in nats */
+    COMPARISON_SSIM,              /* the least structural similarity of a plane of images */
     COMPARISON_FUNCTIONS,         /* their number */
 };
 
@@ -39,6 +42,9 @@ const char *comparison_function_label(enum comparison_function function);
 bool comparison_metric_passes(enum comparison_function function, double value, double limit);
 void comparison_describe_metric(enum comparison_function function, double value, double limit,
                                 struct string_builder *ret);
+
+/* What the function needs of outputs: "logits of at most 3 dimensions"; NULL: nothing. */
+const char *comparison_function_requirement(enum comparison_function function);
 
 /* As on the command line and in JSON: "simple", "l2". */
 const char *comparison_function_name(enum comparison_function function);

@@ -1,13 +1,16 @@
 /* comparator/compare/pair.c: see pair.h. */
 #include "comparator/compare/pair.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/text/number.h"
 #include "comparator/compare/validation.h"
 #include "tensor/compare/difference.h"
+#include "tensor/compare/logits.h"
 #include "tensor/compare/metrics.h"
 #include "tensor/compare/ranking.h"
+#include "tensor/compare/structural_similarity.h"
 #include "tensor/statistics/histogram.h"
 #include "tensor/statistics/statistics.h"
 #include "tensor/values/element_text.h"
@@ -408,6 +411,89 @@ static int compare_rankings(struct subject *subject, struct error *err)
     return 0;
 }
 
+/* "(0, 3)": the position of a row, or a plane, which has `inner` axes. */
+static void add_outer_position(const struct shape *shape, size_t inner, size_t index, struct string_builder *ret)
+{
+    struct shape outer = *shape, position;
+
+    outer.rank -= inner;
+    shape_position(&outer, index, &position);
+    shape_to_text(&position, ret);
+}
+
+/* The share of tokens that differ. */
+static int measure_tokens(const struct subject *subject, double *ret, struct error *err)
+{
+    struct token_agreement agreement;
+    char margin[NUMBER_TEXT_SIZE];
+    SCOPED_STRING(line);
+    int rc = tokens_compare(subject->a, subject->b, &agreement, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = agreement.rows > 0 ? (double)agreement.different / (double)agreement.rows : 0;
+    if (agreement.ties > 0)
+        log_message(subject->log, LOG_INFO, "%zu token(s) are tied with another one in the second output",
+                    agreement.ties);
+    if (agreement.different == 0)
+        return 0;
+    add_outer_position(&subject->a->shape, tensor_is_tokens(subject->a) && tensor_is_tokens(subject->b) ? 0 : 1,
+                       agreement.first, &line);
+    string_add_format(&line, ": %" PRId64 " vs. %" PRId64, agreement.token, agreement.reference);
+    if (!isnan(agreement.margin))
+        string_add_format(&line, ", whose logit is greater by %s in the second output",
+                          number_to_text_rounded(agreement.margin, 'g', 5, margin));
+    log_message(subject->log, LOG_INFO, "%zu of %zu token(s) differ, the first at %s", agreement.different,
+                agreement.rows, line.data);
+    return 0;
+}
+
+static int measure_divergence(const struct subject *subject, double *ret, struct error *err)
+{
+    struct logits_divergence divergence;
+    char mean[NUMBER_TEXT_SIZE];
+    SCOPED_STRING(position);
+    int rc = logits_diverge(subject->a, subject->b, &divergence, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = divergence.maximum;
+    add_outer_position(&subject->a->shape, 1, divergence.worst, &position);
+    log_message(subject->log, LOG_INFO, "KL divergence of the rows: mean %s nats, the greatest at %s",
+                number_to_text_rounded(divergence.mean, 'g', 5, mean), position.data);
+    return 0;
+}
+
+static int measure_similarity(const struct subject *subject, double *ret, struct error *err)
+{
+    struct structural_similarity similarity;
+    char mean[NUMBER_TEXT_SIZE];
+    int rc = structural_similarity_compute(subject->a, subject->b, &similarity, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = similarity.minimum;
+    log_message(subject->log, LOG_INFO, "SSIM of %zu plane(s): mean %s, the least of plane %zu", similarity.planes,
+                number_to_text_rounded(similarity.mean, 'g', 5, mean), similarity.worst);
+    return 0;
+}
+
+bool comparison_function_applies(enum comparison_function function, const struct output_pair *pair)
+{
+    const struct tensor *a = &pair->first->tensor, *b = &pair->second->tensor;
+
+    switch (function) {
+    case COMPARISON_TOKENS:
+        return (tensor_is_tokens(a) && tensor_is_tokens(b)) || (tensor_is_logits(a) && tensor_is_logits(b));
+    case COMPARISON_KL:
+        return tensor_is_logits(a) && tensor_is_logits(b);
+    case COMPARISON_SSIM:
+        return tensor_is_images(a) && tensor_is_images(b);
+    default:
+        return true;
+    }
+}
+
 static double choose_metric(enum comparison_function function, const struct metrics *metrics)
 {
     switch (function) {
@@ -424,22 +510,40 @@ static double choose_metric(enum comparison_function function, const struct metr
     }
 }
 
-/* Compares outputs as vectors, or as a signal and its noise. */
+static int measure_metric(const struct subject *subject, double *ret, struct error *err)
+{
+    struct metrics metrics;
+    int rc;
+
+    switch (subject->function) {
+    case COMPARISON_TOKENS:
+        return measure_tokens(subject, ret, err);
+    case COMPARISON_KL:
+        return measure_divergence(subject, ret, err);
+    case COMPARISON_SSIM:
+        return measure_similarity(subject, ret, err);
+    default:
+        rc = metrics_compute(subject->a, subject->b, &metrics, err);
+        if (rc == 0)
+            *ret = choose_metric(subject->function, &metrics);
+        return rc;
+    }
+}
+
+/* Compares outputs by one number: as vectors, as a signal and its noise, as logits or images. */
 static int compare_by_metric(struct subject *subject, struct error *err)
 {
     double limit = comparison_metric_limit(&subject->criteria.metrics, subject->function);
     struct tensor matched SCOPED(tensor_release) = {0};
-    struct metrics metrics;
     SCOPED_STRING(line);
     bool possible;
     int rc = match_shapes(subject, &matched, &possible, err);
 
     if (rc < 0 || !possible)
         return rc;
-    rc = metrics_compute(subject->a, subject->b, &metrics, err);
+    rc = measure_metric(subject, &subject->result.metric, err);
     if (rc < 0)
         return rc;
-    subject->result.metric = choose_metric(subject->function, &metrics);
     subject->result.passed = comparison_metric_passes(subject->function, subject->result.metric, limit);
     comparison_describe_metric(subject->function, subject->result.metric, limit, &line);
     log_message(subject->log, subject->result.passed ? LOG_FINISH : LOG_ERROR, "%s", line.data);

@@ -12,6 +12,9 @@ struct pair_names {
     const char *first, *second;
 };
 
+/* Whether outputs of these types and shapes can be compared by a function: see comparison_function_requirement(). */
+bool comparison_function_applies(enum comparison_function function, const struct output_pair *pair);
+
 /* Compares two outputs by one function and the criteria for the first output's name. ERR_UNSUPPORTED if the function
  * does not support their types: strings and complex numbers have no metrics. */
 int compare_pair(struct log *log, enum comparison_function function, const struct output_pair *pair,

@@ -321,6 +321,15 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     case COMPARISON_SNR:
         json_writer_add_number(json, "snr_threshold", criteria->metrics.snr_threshold);
         break;
+    case COMPARISON_TOKENS:
+        json_writer_add_number(json, "token_tolerance", criteria->metrics.token_tolerance);
+        break;
+    case COMPARISON_KL:
+        json_writer_add_number(json, "kl_tolerance", criteria->metrics.kl_tolerance);
+        break;
+    case COMPARISON_SSIM:
+        json_writer_add_number(json, "ssim_threshold", criteria->metrics.ssim_threshold);
+        break;
     default:
         json_writer_add_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
     }
@@ -367,6 +376,8 @@ static void write_metrics(struct json_writer *json, const struct compared_record
     json_writer_add_number(json, "nmse", metrics->normalized_mean_squared_error);
     json_writer_add_number(json, "psnr", metrics->peak_signal_to_noise);
     json_writer_add_number(json, "snr", metrics->signal_to_noise);
+    if (comparison_function_requirement(record->function) != NULL && !record->differences.shape_mismatch)
+        json_writer_add_number(json, comparison_function_name(record->function), record->differences.metric);
     json_writer_end_object(json);
 }
 

@@ -546,7 +546,8 @@ static void quality_needs_all_ratios_above_their_thresholds(void **state)
     struct fixture *fixture = *state;
 
     choose(fixture, COMPARISON_PSNR, COMPARISON_SNR);
-    fixture->criteria.metrics = (struct metric_criteria){20, 1, 20, 20, NAN};
+    fixture->criteria.metrics = (struct metric_criteria){
+        .l2_tolerance = 20, .cosine_threshold = 1, .psnr_threshold = 20, .snr_threshold = 20, .nmse_tolerance = NAN};
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 10, 10); /* MSE 1, PSNR 20, SNR 20 */
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 9, 11);  /* mean square 101 */
     assert_true(passes(fixture));
@@ -559,9 +560,11 @@ static void quality_needs_all_ratios_above_their_thresholds(void **state)
     assert_false(passes(fixture));
     assert_logged(&fixture->log, "E         NMSE: 0.009901 (tolerance: 0.009) | FAILED\n");
     choose(fixture, COMPARISON_PSNR, COMPARISON_SNR);
-    fixture->criteria.metrics = (struct metric_criteria){20, 1, 20.1, 20, NAN};
+    fixture->criteria.metrics = (struct metric_criteria){
+        .l2_tolerance = 20, .cosine_threshold = 1, .psnr_threshold = 20.1, .snr_threshold = 20, .nmse_tolerance = NAN};
     assert_false(passes(fixture));
-    fixture->criteria.metrics = (struct metric_criteria){20, 1, 20, 20.1, NAN};
+    fixture->criteria.metrics = (struct metric_criteria){
+        .l2_tolerance = 20, .cosine_threshold = 1, .psnr_threshold = 20, .snr_threshold = 20.1, .nmse_tolerance = NAN};
     assert_false(passes(fixture));
 }
 
@@ -569,7 +572,11 @@ static void nan_has_neither_distance_nor_quality(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->criteria.metrics = (struct metric_criteria){INFINITY, -1, -INFINITY, -INFINITY, NAN};
+    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = INFINITY,
+                                                         .cosine_threshold = -1,
+                                                         .psnr_threshold = -INFINITY,
+                                                         .snr_threshold = -INFINITY,
+                                                         .nmse_tolerance = NAN};
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, NAN);
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, NAN);
     choose(fixture, COMPARISON_L2, COMPARISON_COSINE_SIMILARITY);
@@ -583,7 +590,11 @@ static void outputs_of_different_shapes_have_no_distance(void **state)
     struct fixture *fixture = *state;
 
     choose(fixture, COMPARISON_L2, COMPARISON_COSINE_SIMILARITY);
-    fixture->criteria.metrics = (struct metric_criteria){INFINITY, -1, 0, 0, NAN};
+    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = INFINITY,
+                                                         .cosine_threshold = -1,
+                                                         .psnr_threshold = 0,
+                                                         .snr_threshold = 0,
+                                                         .nmse_tolerance = NAN};
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2);
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1);
     assert_false(passes(fixture));
