@@ -62,7 +62,7 @@ function note_name(name) {
 }
 
 function note_uses(line,    words, n, i) {
-    gsub(/(struct|enum|\.|->) *[A-Za-z_][A-Za-z0-9_]*/, " ", line)
+    gsub(/((struct|enum) +|(\.|->) *)[A-Za-z_][A-Za-z0-9_]*/, " ", line)
     n = split(line, words, /[^A-Za-z0-9_]+/)
     for (i = 1; i <= n; i++)
         if (words[i] != "" && !((words[i], FILENAME) in uses)) {

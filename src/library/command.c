@@ -117,37 +117,49 @@ static int spawn_process(struct command_run *run, const char *program, int outpu
     return error_set_errno(err, reason == ENOENT ? ERR_MISSING : ERR_IO, "cannot start '%s'", program);
 }
 
-/* Moves a descriptor out of the way of those that the process gets, which inherits no other. */
-static int lift_descriptor(int fd)
+static void close_descriptor(int *fd)
 {
-    int ret = fcntl(fd, F_DUPFD_CLOEXEC, CHECK_SOCKET + 1);
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
 
-    close(fd);
-    return ret;
+/* Moves both descriptors out of the way of those that the process gets, which inherits no other. On failure, with errno
+ * set, both are closed. */
+static bool lift_descriptors(int fds[2])
+{
+    bool lifted = true;
+
+    for (int i = 0; i < 2; i++) {
+        int fd = fds[i];
+
+        fds[i] = lifted ? fcntl(fd, F_DUPFD_CLOEXEC, CHECK_SOCKET + 1) : -1;
+        lifted &= fds[i] >= 0;
+        close(fd);
+    }
+    if (!lifted)
+        close_descriptor(&fds[0]);
+    return lifted;
 }
 
 static int start_process(struct command_run *run, const char *program, struct error *err)
 {
-    int output[2], checks[2] = {-1, -1};
+    int output[2] = {-1, -1}, checks[2] = {-1, -1};
     int rc;
 
-    if (pipe(output) != 0)
+    if (pipe(output) != 0 || !lift_descriptors(output))
         return error_set_errno(err, ERR_IO, "cannot start '%s'", program);
-    run->output = lift_descriptor(output[0]);
-    output[1] = lift_descriptor(output[1]);
-    if (run->command->check != NULL && socketpair(AF_UNIX, SOCK_STREAM, 0, checks) != 0) {
+    run->output = output[0];
+    if (run->command->check != NULL &&
+        (socketpair(AF_UNIX, SOCK_STREAM, 0, checks) != 0 || !lift_descriptors(checks))) {
         rc = error_set_errno(err, ERR_IO, "cannot start '%s'", program);
-        close(output[1]);
-        return rc;
+        goto done;
     }
-    if (checks[0] >= 0) {
-        run->checks = lift_descriptor(checks[0]);
-        checks[1] = lift_descriptor(checks[1]);
-    }
+    run->checks = checks[0];
     rc = spawn_process(run, program, output[1], checks[1], err);
-    close(output[1]);
-    if (checks[1] >= 0)
-        close(checks[1]);
+done:
+    close_descriptor(&output[1]);
+    close_descriptor(&checks[1]);
     return rc;
 }
 
@@ -175,13 +187,6 @@ static void pass_cancellation(struct command_run *run)
         kill(-run->process, SIGKILL);
     else
         kill(run->process, SIGINT);
-}
-
-static void close_descriptor(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
 }
 
 /* Answers one request. A check that ends the search gives no answer. */

@@ -6,8 +6,8 @@
 
 #define SSIM_WINDOW 11 /* pixels; the side of the window */
 
-/* Whether a tensor has images: numbers, two to five dimensions, of which the last two are height and width, or the two in
- * front of a last one of at most four channels, with at least SSIM_WINDOW pixels each. */
+/* Whether a tensor has images: numbers, two to five dimensions, of which the last two are height and width, or the two
+ * in front of a last one of at most four channels, with at least SSIM_WINDOW pixels each. */
 bool tensor_is_images(const struct tensor *tensor);
 
 struct structural_similarity {
@@ -20,7 +20,8 @@ struct structural_similarity {
  * window of 11 x 11 pixels with a standard deviation of 1.5, K1 = 0.01, K2 = 0.03, positions where the window is inside
  * the image; as scikit-image's structural_similarity() with gaussian_weights=True, sigma=1.5,
  * use_sample_covariance=False. The dynamic range is the difference of the reference's greatest and least value; equal
- * constant outputs have similarity 1. `b` is the reference; shapes are equal. ERR_UNSUPPORTED unless both are images. */
+ * constant outputs have similarity 1. `b` is the reference; shapes are equal. ERR_UNSUPPORTED unless both are
+ * images. */
 int structural_similarity_compute(const struct tensor *a, const struct tensor *b, struct structural_similarity *ret,
                                   struct error *err);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "support/scratch_folder.h"
@@ -57,6 +58,15 @@ static int32_t run_words(const char *const *words, struct command_script *script
                                          .context = script};
 
     return polygraphy_run_command(&command, result, error);
+}
+
+/* The lowest one. */
+static int find_free_descriptor(void)
+{
+    int ret = dup(0);
+
+    close(ret);
+    return ret;
 }
 
 static void document_and_log_are_the_programs(void **state)
@@ -166,17 +176,36 @@ static void nothing_is_left_behind(void **state)
 {
     struct command_script script = {0};
     struct polygraphy_command_result result;
-    int before = dup(0), after;
+    int before = find_free_descriptor();
 
-    close(before);
     for (int i = 0; i < 20; i++) {
         run_words(WORDS("debug", "repeat", "--until", "2", "--save-debug-replay", ""), &script, true, &result, NULL);
         polygraphy_command_result_release(&result);
         script.log[0] = '\0';
     }
-    after = dup(0);
-    close(after);
-    assert_int_equal(after, before); /* the lowest free descriptor */
+    assert_int_equal(find_free_descriptor(), before);
+}
+
+/* There are as many descriptors left as a pipe has. */
+static void process_is_not_started_without_a_descriptor_for_its_log(void **state)
+{
+    struct command_script script = {0};
+    struct polygraphy_command_result result;
+    struct polygraphy_error error;
+    int before = find_free_descriptor();
+    struct rlimit usual, low;
+    int rc;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    low = usual;
+    low.rlim_cur = (rlim_t)before + 2;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    rc = run_words(WORDS("inspect", "model", "tests/models/identity.onnx"), &script, false, &result, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_true(rc < 0);
+    assert_non_null(strstr(error.message, "cannot start"));
+    polygraphy_command_result_release(&result);
+    assert_int_equal(find_free_descriptor(), before);
 }
 
 int main(void)
@@ -190,6 +219,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(end_without_a_document_is_an_error, scratch_folder_enter, scratch_folder_leave),
         cmocka_unit_test(missing_program_is_an_error),
         cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(process_is_not_started_without_a_descriptor_for_its_log),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
