@@ -8,7 +8,6 @@
 #include "backend/type_inference.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "onnx/edit/model.h"
 #include "onnx/model/captures.h"
 #include "onnx/model/function_call.h"
 #include "onnx/proto/value_info.h"

@@ -1,5 +1,4 @@
 /* cli/check_accuracy.c: `check accuracy`: saved metrics against other thresholds. */
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/options/groups.h"
 #include "comparator/compare/accuracy.h"

@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "format/ci/junit.h"
 #include "format/ci/sarif.h"

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/process/error_file.h"
-#include "base/process/process.h"
 #include "base/system.h"
 #include "cli/commands.h"
 #include "cli/files.h"

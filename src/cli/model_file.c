@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "backend/onnxrt/apart/backend.h"
-#include "backend/onnxrt/settings.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "onnx/edit/model.h"

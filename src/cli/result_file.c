@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "cli/model_file.h"
 #include "format/json/tensor.h"
 #include "onnx/external/data.h"
 

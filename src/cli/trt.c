@@ -8,9 +8,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "cli/model_file.h"
 #include "cli/options/runners/disabled.h"
-#include "cli/options/runners/precision_rules.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/trt_replay.h"
 #include "engine/plan/plan.h"

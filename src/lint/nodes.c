@@ -6,7 +6,6 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "lint/lint.h"
-#include "onnx/edit/model.h"
 
 /* Maximum number of crashes of the runtime's process: each one costs a restart. */
 #define MOST_ENDS 16

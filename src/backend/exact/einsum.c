@@ -5,7 +5,6 @@
 
 #include "backend/exact/kernels.h"
 #include "base/memory.h"
-#include "onnx/proto/node_attribute.h"
 
 #define MOST_LABELS TENSOR_MAX_RANK
 #define MOST_OPERANDS 8

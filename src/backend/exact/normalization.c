@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "backend/exact/kernels.h"
-#include "base/memory.h"
 #include "onnx/proto/node_attribute.h"
 
 /* ---- Softmax ---- */

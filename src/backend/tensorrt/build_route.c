@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backend/tensorrt/library.h"
-#include "base/memory.h"
 #include "base/text/names.h"
 #include "format/tensorrt/build_knobs.h"
 

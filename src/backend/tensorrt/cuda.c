@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "backend/tensorrt/search.h"
-#include "base/memory.h"
 #include "base/system.h"
 
 static struct {

@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "base/text/names.h"
 
 static struct tensorrt loaded;
 

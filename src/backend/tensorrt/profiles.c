@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backend/tensorrt/interfaces.h"
-#include "base/memory.h"
 #include "base/text/names.h"
 
 enum { SELECT_MINIMUM, SELECT_OPTIMUM, SELECT_MAXIMUM, SELECTIONS }; /* nvinfer1::OptProfileSelector */

@@ -5,7 +5,6 @@
 #include "cli/options/groups.h"
 #include "cli/result_file.h"
 #include "comparator/data/loader.h"
-#include "format/data/file.h"
 #include "format/data/writer.h"
 #include "format/json/writer.h"
 

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/options/groups.h"
-#include "debug/accuracy/accuracy.h"
 #include "debug/accuracy/inputs.h"
 #include "format/tensorrt/layer_info.h"
 #include "report/result.h"

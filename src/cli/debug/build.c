@@ -1,5 +1,4 @@
 /* cli/debug/build.c: build an engine repeatedly, and sort artifacts of builds into good and bad. */
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/outputs.h"

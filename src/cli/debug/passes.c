@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file/file.h"
 #include "base/file/identity.h"
 #include "base/memory.h"
 #include "base/system.h"
@@ -18,7 +17,6 @@
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
-#include "cli/options/runners/engine.h"
 #include "cli/run/model.h"
 #include "cli/trt.h"
 #include "debug/candidate/hash.h"

@@ -1,7 +1,5 @@
 /* cli/debug/quantization.c: measure the cost of each quantizer of a model. */
 #include "backend/onnxrt/apart/backend.h"
-#include "base/file/file.h"
-#include "base/memory.h"
 #include "base/system.h"
 #include "cli/commands.h"
 #include "cli/debug/own_check.h"

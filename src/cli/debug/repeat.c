@@ -1,5 +1,4 @@
 /* cli/debug/repeat.c: run a command repeatedly, and sort its artifacts into good and bad. */
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"

@@ -6,7 +6,6 @@
 #include "backend/model_io.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "cli/model_file.h"
 #include "cli/options/runners/engine.h"
 #include "cli/trt_replay.h"
 

@@ -14,7 +14,6 @@
 #include "cli/options/groups.h"
 #include "cli/trt.h"
 #include "format/json/writer.h"
-#include "onnx/edit/model.h"
 #include "onnx/write/model.h"
 
 #define DEFAULT_FOLDER "polygraphy_capability_dumps"

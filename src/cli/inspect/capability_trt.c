@@ -2,7 +2,6 @@
 #include "cli/inspect/capability_trt.h"
 
 #include "backend/tensorrt/backend.h"
-#include "base/memory.h"
 #include "format/json/writer.h"
 
 static int save_library(const struct tensorrt_description *library, const char *path, struct error *err)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/file/file.h"
-#include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/commands.h"
 #include "cli/inspect/diff_tactics_json.h"

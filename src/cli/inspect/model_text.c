@@ -9,7 +9,6 @@
 #include "onnx/model/text.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
-#include "onnx/proto/tensor_proto.h"
 #include "tensor/values/text.h"
 
 struct renderer {

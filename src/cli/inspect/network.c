@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "backend/model_io.h"
-#include "cli/commands.h"
 #include "cli/engine_file.h"
 #include "cli/inspect/trt_network.h"
 #include "cli/trt.h"

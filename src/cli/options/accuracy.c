@@ -1,5 +1,4 @@
 /* cli/options/accuracy.c: metrics of comparisons, kept or averaged. */
-#include "base/memory.h"
 #include "cli/options/groups.h"
 
 static const struct option options[] = {

@@ -1,5 +1,4 @@
 /* cli/options/inference.c: how `run` runs models, and which data it saves. */
-#include "base/memory.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/lines.h"
 #include "comparator/infer/driver.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "engine/backend.h"
 
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};

@@ -3,7 +3,6 @@
 
 #include "base/text/number.h"
 #include "cli/parse/command.h"
-#include "cli/parse/lookup.h"
 #include "cli/parse/parser.h"
 
 /* Writes one value into its field. The parser has already validated the words. */

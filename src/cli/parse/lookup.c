@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text/names.h"
 #include "base/text/number.h"
 #include "cli/parse/command.h"

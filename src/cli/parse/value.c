@@ -7,7 +7,6 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/text/names.h"
 #include "base/text/number.h"
 #include "cli/parse/parse.h"
 #include "onnx/external/data.h"

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/text/number.h"
 #include "plot/picture.h"
 #include "tensor/statistics/histogram.h"

@@ -12,7 +12,6 @@
 #include "cli/commands.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
-#include "cli/options/runners/engine.h"
 #include "cli/options/runners/runner_words.h"
 #include "cli/run/divergence.h"
 #include "cli/run/junit.h"

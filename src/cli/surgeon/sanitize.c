@@ -10,7 +10,6 @@
 #include "cli/surgeon/edit.h"
 #include "comparator/reference/control_flow.h"
 #include "comparator/reference/values.h"
-#include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/edit/bounds.h"
 #include "onnx/simplify/simplify.h"

@@ -1,7 +1,6 @@
 /* weight_reconstruct.c: replace stripped weights by proxies. */
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/surgeon/edit.h"
 #include "format/json/tensor.h"

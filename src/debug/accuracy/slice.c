@@ -5,9 +5,7 @@
 
 #include "base/memory.h"
 #include "debug/accuracy/hypotheses.h"
-#include "debug/accuracy/subgraph.h"
 #include "onnx/edit/constants.h"
-#include "onnx/edit/model.h"
 #include "onnx/edit/node.h"
 #include "onnx/model/unused_names.h"
 #include "onnx/write/model.h"

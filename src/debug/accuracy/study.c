@@ -10,7 +10,6 @@
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 #include "base/process/staying.h"
-#include "base/system.h"
 #include "onnx/edit/model.h"
 
 #define MOST_LISTED 20 /* names in a sentence */

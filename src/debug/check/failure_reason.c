@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backend/failing_operator.h"
-#include "base/memory.h"
 
 static void add_code(int code, struct string_builder *ret)
 {

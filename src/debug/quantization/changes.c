@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "onnx/edit/model.h"
-#include "onnx/external/data.h"
 #include "onnx/quantizer/bypass.h"
 #include "onnx/write/model.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "debug/cut/external.h"
-#include "onnx/edit/model.h"
 #include "onnx/quantizer/bypass.h"
 #include "onnx/write/model.h"
 

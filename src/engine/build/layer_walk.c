@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/run/layer_step.h"
 
 static void note_last_reader(struct layer_walk *walk, const struct value_list *values, size_t layer)
 {

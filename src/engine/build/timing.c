@@ -8,7 +8,6 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "engine/run/layer_step.h"
 
 #define MOST_RUNS 100
 

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "format/json/reader.h"
 #include "format/json/writer.h"
-#include "backend/onnxrt/library.h"
 #include "base/system.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"

@@ -11,7 +11,6 @@
 #include "onnx/edit/four_bit_identity.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/half/mixed_precision.h"
 #include "onnx/model/mark_outputs.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/model/text.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "engine/onednn/dialect.h"
 
 #define MAX_TAGS 4096

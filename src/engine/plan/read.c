@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/onnxrt/library.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "engine/plan/layout.h"

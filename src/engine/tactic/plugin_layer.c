@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/library.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "onnx/proto/attribute.h"

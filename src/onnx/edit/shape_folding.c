@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"

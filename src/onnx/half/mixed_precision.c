@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/external/tensor.h"

@@ -5,8 +5,6 @@
  */
 #include "search/graph/best_cut.h"
 
-#include "base/memory.h"
-
 #define MOST_PIVOTS 256
 
 /* Up to this number all pivots are evaluated. */

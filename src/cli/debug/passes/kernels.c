@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 struct engine_labels {
     const struct engine *engine;
     struct node_labels nodes;

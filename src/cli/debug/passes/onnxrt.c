@@ -10,7 +10,6 @@
 #include "base/system.h"
 #include "base/memory.h"
 #include "cli/debug/passes/barriers.h"
-#include "cli/options/groups.h"
 #include "cli/options/runners/disabled.h"
 #include "debug/quantization/saturation.h"
 #include "onnx/proto/node_attribute.h"

@@ -9,7 +9,6 @@
 #include "base/text/shell_line.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/own_check.h"
-#include "cli/debug/session.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/disabled.h"
 #include "debug/check/words.h"

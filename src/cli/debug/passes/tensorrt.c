@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/debug/passes/barriers.h"
-#include "cli/options/runners/engine.h"
 #include "cli/trt.h"
 #include "format/tensorrt/build_knobs.h"
 #include "format/tensorrt/layer_info.h"

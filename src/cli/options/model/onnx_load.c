@@ -1,5 +1,4 @@
 /* cli/options/model/onnx_load.c: how an ONNX model is loaded, and which outputs it gets. */
-#include "base/memory.h"
 #include "cli/options/groups.h"
 
 #define ROW(member, ...) OPTION_ROW(struct onnx_load_values, member, __VA_ARGS__)

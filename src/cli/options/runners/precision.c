@@ -1,7 +1,6 @@
 /* cli/options/runners/precision.c: options of `debug precision`. */
 #include <string.h>
 
-#include "base/memory.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/precision_rules.h"
 

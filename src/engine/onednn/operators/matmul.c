@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "engine/onednn/onnx.h"
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
 enum { A, B, C };
