@@ -146,9 +146,7 @@ static char *extend_stack(const char *stack, struct model *model, uint32_t node)
 static void take_refusals(struct model *model, struct node_support *call, struct model *body,
                           const struct node_support_list *found)
 {
-    for (size_t i = 0; i < found->count; i++) {
-        const struct node_support *node = &found->items[i];
-
+    VECTOR_EACH (const struct node_support, node, *found) {
         if (node->reason != NULL && node->inside.count == 0)
             *VECTOR_APPEND(&call->inside) = (struct inner_refusal){
                 .stack = extend_stack(NULL, model, call->node),
@@ -244,9 +242,7 @@ int node_support_find(struct model *model, const struct backend *backend, const 
 
 void node_support_release(struct node_support_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        struct node_support *support = &list->items[i];
-
+    VECTOR_EACH (struct node_support, support, *list) {
         for (size_t j = 0; j < support->inside.count; j++) {
             free(support->inside.items[j].stack);
             free(support->inside.items[j].op_type);

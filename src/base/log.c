@@ -95,9 +95,7 @@ void log_keep(struct log *log, struct log_lines *lines)
 
 void log_show_lines(struct log *log, const struct log_lines *lines)
 {
-    for (size_t i = 0; i < lines->count; i++) {
-        const struct kept_line *line = &lines->items[i];
-
+    VECTOR_EACH (const struct kept_line, line, *lines) {
         log_indent(log, line->depth);
         if (line->once)
             log_once(log, line->level, "%s", line->message);

@@ -39,8 +39,18 @@ void memory_free_pointed(void *pointer_to_pointer);
  * without these settings. */
 void memory_make_roomy(void);
 
-/* Appends to a `struct { T *items; size_t count, capacity; }` and yields a pointer to the new, uninitialised
- * element. */
+/* A list without a name of its own: a member, or a local variable. */
+#define VECTOR(type)                                                                                                   \
+    struct {                                                                                                           \
+        type *items;                                                                                                   \
+        size_t count, capacity;                                                                                        \
+    }
+
+/* Loops over the elements of a list that does not grow meanwhile; `item` points to each. */
+#define VECTOR_EACH(type, item, vector)                                                                                \
+    for (type *item = (vector).items; item != NULL && item < (vector).items + (vector).count; item++)
+
+/* Appends to a list like a VECTOR and yields a pointer to the new, uninitialised element. */
 #define VECTOR_APPEND(vector)                                                                                          \
     ((vector)->items = memory_grow((vector)->items, (vector)->count, &(vector)->capacity, sizeof(*(vector)->items)),   \
      &(vector)->items[(vector)->count++])

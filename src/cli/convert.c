@@ -345,9 +345,7 @@ static void add_built_layers(struct result_file *result, const struct layer_info
     struct json_writer *json = &result->json;
 
     json_writer_begin_array_member(json, "layers");
-    for (size_t i = 0; i < info->layers.count; i++) {
-        const struct layer_info_layer *layer = &info->layers.items[i];
-
+    VECTOR_EACH (const struct layer_info_layer, layer, info->layers) {
         json_writer_begin_object(json);
         json_writer_add_string(&result->json, "name", layer->name);
         json_writer_add_string(&result->json, "type", layer->type);

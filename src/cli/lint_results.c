@@ -27,9 +27,7 @@ static void add_test(struct junit *junit, const struct lint_report *report, cons
     SCOPED_STRING(lines);
     size_t count = 0;
 
-    for (size_t i = 0; i < report->entries.count; i++) {
-        const struct lint_entry *entry = &report->entries.items[i];
-
+    VECTOR_EACH (const struct lint_entry, entry, report->entries) {
         if (entry->rule != rule)
             continue;
         count++;

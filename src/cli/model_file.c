@@ -254,8 +254,7 @@ int model_file_override_shapes(const struct model_file_settings *file, struct mo
 {
     const struct input_shapes *shapes = &file->model.shapes;
 
-    for (size_t i = 0; i < shapes->count; i++) {
-        const struct input_shape *input = &shapes->items[i];
+    VECTOR_EACH (const struct input_shape, input, *shapes) {
         struct text symbols[TENSOR_MAX_RANK];
         int rc;
 

@@ -133,8 +133,7 @@ static void list_initializers(struct result_file *result, const char *key, const
                               const struct model *other, bool rewritten)
 {
     json_writer_begin_array_member(&result->json, key);
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        const struct initializer *initializer = &model->initializers.items[i];
+    VECTOR_EACH (const struct initializer, initializer, model->initializers) {
         struct text name = model->values.items[initializer->value].name;
         uint32_t value = model_find_value(other, name);
         uint32_t same = value != VALUE_NONE ? other->values.items[value].initializer : INITIALIZER_NONE;

@@ -32,11 +32,8 @@ bool lint_groups_add(struct lint_groups *groups, struct arena *arena, unsigned r
 
 void lint_groups_log_rest(const struct lint_groups *groups, struct log *log)
 {
-    for (size_t i = 0; i < groups->groups.count; i++) {
-        const struct lint_group *group = &groups->groups.items[i];
-
+    VECTOR_EACH (const struct lint_group, group, groups->groups)
         if (group->count > MOST_SHOWN)
             log_message(log, group->level, "LINT | %zu more like: " TEXT_FORMAT " (-v shows each)",
                         group->count - MOST_SHOWN, TEXT_ARGS(group->what));
-    }
 }

@@ -137,14 +137,8 @@ struct result {
     const char *tool;
     enum report_verdict verdict;
     const char *sentence; /* NULL: no verdict was set */
-    struct {
-        struct result_item *items;
-        size_t count, capacity;
-    } lines;
-    struct {
-        struct result_rows *items;
-        size_t count, capacity;
-    } tables;
+    VECTOR(struct result_item) lines;
+    VECTOR(struct result_rows) tables;
     size_t logged;          /* of the lines */
     bool verdict_is_logged; /* the one that is set */
     struct word_list nodes;

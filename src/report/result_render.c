@@ -142,9 +142,7 @@ void result_show(const struct result *result, struct report *report)
 
     if (result->sentence != NULL)
         report_set_verdict(report, result->verdict, "%s", result->sentence);
-    for (size_t i = 0; i < result->lines.count; i++) {
-        const struct result_item *item = &result->lines.items[i];
-
+    VECTOR_EACH (const struct result_item, item, result->lines) {
         if (item->text == NULL)
             show_table(&result->tables.items[item->table], report);
         else if (item->kind == RESULT_REPRODUCE)

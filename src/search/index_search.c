@@ -122,8 +122,7 @@ const struct index_pass *index_search_closest_pass(const struct index_search *se
 {
     const struct index_pass *best = NULL;
 
-    for (size_t i = 0; i < search->passes.count; i++) {
-        const struct index_pass *pass = &search->passes.items[i];
+    VECTOR_EACH (const struct index_pass, pass, search->passes) {
         bool below = pass->nodes < search->best_bad_nodes;
 
         if (best == NULL || (below && (best->nodes >= search->best_bad_nodes || pass->nodes >= best->nodes)) ||

@@ -6,6 +6,7 @@
 #ifndef SEARCH_INDEX_SEARCH_H
 #define SEARCH_INDEX_SEARCH_H
 
+#include "base/memory.h"
 #include "search/search.h"
 
 enum index_mode { INDEX_BISECT, INDEX_LINEAR };
@@ -27,10 +28,7 @@ struct index_search {
     int64_t good, bad; /* bisection's bounds */
     bool seen_pass;
     int64_t best_bad, best_bad_nodes; /* smallest failing candidate; index -1: none */
-    struct {
-        struct index_pass *items;
-        size_t count, capacity;
-    } passes; /* one for each node count */
+    VECTOR(struct index_pass) passes; /* one for each node count */
 };
 
 void index_search_start(struct index_search *search, enum index_mode mode, enum index_direction direction,

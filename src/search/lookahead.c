@@ -147,9 +147,7 @@ static void take_verdict_from_above(struct lookahead_state *decision)
 
 static void take_learned_verdict(const struct lookahead *lookahead, struct lookahead_state *decision)
 {
-    for (size_t i = 0; i < lookahead->learned.count; i++) {
-        const struct learned_verdict *learned = &lookahead->learned.items[i];
-
+    VECTOR_EACH (const struct learned_verdict, learned, lookahead->learned) {
         if (learned->index == decision->index && hash_equal(learned->identity, decision->foreseen.identity)) {
             decision->foreseen.known = true;
             decision->foreseen.verdict = learned->verdict;

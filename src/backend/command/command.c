@@ -28,10 +28,7 @@ struct command_session {
     char *folder; /* has all files but the model, where that is the user's */
     char *paths[COMMAND_FILES];
     enum command_format formats[COMMAND_FILES];
-    struct {
-        struct lent_file *items;
-        size_t count, capacity;
-    } lent;                            /* the model and its external data, where the command is given the user's */
+    VECTOR(struct lent_file) lent;     /* the model and its external data, where the command is given the user's */
     struct command_resident *resident; /* that runs the model, where the command stays; else NULL */
 };
 

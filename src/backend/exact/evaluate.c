@@ -46,8 +46,7 @@ static int read_constants(struct evaluation *evaluation, struct error *err)
 {
     const struct model *model = evaluation->model;
 
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        const struct initializer *initializer = &model->initializers.items[i];
+    VECTOR_EACH (const struct initializer, initializer, model->initializers) {
         struct tensor tensor SCOPED(tensor_release) = {0};
         SCOPED_STRING(name);
         int rc;

@@ -82,8 +82,7 @@ bool onnxrt_placement_to_text(const struct onnxrt_placement *placement, struct s
     size_t total = 0, elsewhere = 0, others = 0, listed = 0;
     bool counts_parts = !has_a_kernel_for_each_node(placement->wanted);
 
-    for (size_t i = 0; i < placement->providers.count; i++) {
-        const struct placed_nodes *placed = &placement->providers.items[i];
+    VECTOR_EACH (const struct placed_nodes, placed, placement->providers) {
         bool is_other = placed->count > 0 && strcmp(placed->provider, placement->wanted) != 0;
 
         total += placed->count;
@@ -94,9 +93,7 @@ bool onnxrt_placement_to_text(const struct onnxrt_placement *placement, struct s
     if (elsewhere == 0)
         return false;
     string_add_format(ret, "%zu of %zu nodes run on ", elsewhere, total);
-    for (size_t i = 0; i < placement->providers.count; i++) {
-        const struct placed_nodes *placed = &placement->providers.items[i];
-
+    VECTOR_EACH (const struct placed_nodes, placed, placement->providers) {
         if (placed->count == 0 || strcmp(placed->provider, placement->wanted) == 0)
             continue;
         if (listed++ > 0)

@@ -21,10 +21,7 @@ struct placed_nodes {
 
 struct onnxrt_placement {
     const char *wanted; /* the provider that should run all nodes; NULL: the processor, and nothing is counted */
-    struct {
-        struct placed_nodes *items;
-        size_t count, capacity;
-    } providers;
+    VECTOR(struct placed_nodes) providers;
     struct {
         const char **items; /* "MatMulInteger (matmul)" */
         size_t count, capacity;

@@ -341,8 +341,7 @@ static void collect_options(const struct onnxrt_providers *providers, const stru
 
     ret->keys = memory_alloc_zero(options->count, sizeof(*ret->keys));
     ret->values = memory_alloc_zero(options->count, sizeof(*ret->values));
-    for (size_t i = 0; i < options->count; i++) {
-        const struct onnxrt_entry *option = &options->items[i];
+    VECTOR_EACH (const struct onnxrt_entry, option, *options) {
         size_t place = 0;
 
         if (onnxrt_providers_find(providers, option->provider) != provider)

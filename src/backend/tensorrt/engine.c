@@ -204,8 +204,7 @@ static bool has_debug(const struct tensorrt_settings *settings)
 /* Zeros in the shapes that the profile is optimized for. */
 static int make_zeros(const struct tensorrt_engine *engine, struct tensor_list *ret, struct error *err)
 {
-    for (size_t i = 0; i < engine->inputs.count; i++) {
-        const struct tensorrt_tensor *input = &engine->inputs.items[i];
+    VECTOR_EACH (const struct tensorrt_tensor, input, engine->inputs) {
         struct shape shape = input->io.shape;
         struct tensor tensor;
 
@@ -440,8 +439,7 @@ static int set_workspace(struct tensorrt_engine *engine, struct error *err)
 
 static int prepare_run(struct tensorrt_engine *engine, const struct tensor_list *feed, struct error *err)
 {
-    for (size_t i = 0; i < engine->inputs.count; i++) {
-        struct tensorrt_tensor *input = &engine->inputs.items[i];
+    VECTOR_EACH (struct tensorrt_tensor, input, engine->inputs) {
         const struct named_tensor *given = tensor_list_find(feed, text_of(input->io.name));
 
         if (given == NULL)

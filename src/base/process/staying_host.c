@@ -55,14 +55,8 @@ struct host {
     const char *folder;
     staying_make_line *make_line;
     unsigned long started; /* processes, so far */
-    struct {
-        struct resident **items;
-        size_t count, capacity;
-    } residents;
-    struct {
-        struct client *items;
-        size_t count, capacity;
-    } clients;
+    VECTOR(struct resident *) residents;
+    VECTOR(struct client) clients;
 };
 
 static int wake_by_signal = -1;

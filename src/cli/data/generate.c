@@ -39,8 +39,7 @@ static void add_rules(struct result_file *result, struct log *log, const struct 
     json_writer_add_boolean(json, "defaults_fit", derived->defaults_fit);
     json_writer_add_string(json, "refusal", derived->refusal);
     json_writer_begin_array_member(json, "inputs");
-    for (size_t i = 0; i < derived->count; i++) {
-        const struct derived_input *item = &derived->items[i];
+    VECTOR_EACH (const struct derived_input, item, *derived) {
         SCOPED_STRING(text);
 
         json_writer_begin_object(json);

@@ -39,8 +39,7 @@ static const char *merge_tensors(struct tensor_list *to, struct tensor_list *fro
 {
     const char *replaced = NULL;
 
-    for (size_t i = 0; i < from->count; i++) {
-        struct named_tensor *item = &from->items[i];
+    VECTOR_EACH (struct named_tensor, item, *from) {
         struct named_tensor *known = tensor_list_find(to, text_of(item->name));
 
         if (known == NULL) {

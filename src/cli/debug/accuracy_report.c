@@ -146,9 +146,7 @@ static void add_engine_layers(struct report *report, struct study *study)
 
     if (study->layers == NULL || layer_info_open(&info, study->layers, &ignored) < 0)
         return;
-    for (size_t i = 0; i < info.layers.count; i++) {
-        const struct layer_info_layer *layer = &info.layers.items[i];
-
+    VECTOR_EACH (const struct layer_info_layer, layer, info.layers) {
         report_add_layer(report,
                          &(struct report_layer){.name = layer->name,
                                                 .kind = layer->type,

@@ -176,8 +176,7 @@ static int name_nodes(const struct network *network, struct model **ret, struct 
 
     for (size_t i = 0; i < model->nodes.count; i++)
         *VECTOR_APPEND(&fields) = model->nodes.items[i].field;
-    for (size_t i = 0; i < network->layers.count; i++) {
-        const struct layer *layer = &network->layers.items[i];
+    VECTOR_EACH (const struct layer, layer, network->layers) {
         uint32_t node = layer->nodes.items[0];
 
         if (layer->nodes.count == 1 && !text_equal_string(model->nodes.items[node].name, layer->name))

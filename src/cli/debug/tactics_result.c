@@ -318,9 +318,7 @@ static void add_fault_nodes(const struct tactic_isolation *isolation, const stru
     const struct bitset *found = of_kernel->exact ? &of_kernel->guilty : &isolation->search.found;
 
     for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1))
-        for (size_t k = 0; k < network->layers.count; k++) {
-            const struct layer *layer = &network->layers.items[k];
-
+        VECTOR_EACH (const struct layer, layer, network->layers) {
             for (size_t n = 0;
                  strcmp(layer->name, isolation->differences.items[i].layer) == 0 && n < layer->nodes.count; n++)
                 result_add_node(ret, model_node_label(network->model, layer->nodes.items[n]));

@@ -78,9 +78,7 @@ struct refusal_list {
 
 static void list_rows(struct model *model, const struct node_support_list *support, struct report_rows *ret)
 {
-    for (size_t i = 0; i < support->count; i++) {
-        const struct node_support *node = &support->items[i];
-
+    VECTOR_EACH (const struct node_support, node, *support) {
         for (size_t j = 0; j < node->inside.count; j++) {
             const struct inner_refusal *inner = &node->inside.items[j];
 
@@ -188,9 +186,7 @@ static void add_table(const struct refusal_list *refusals, struct string_builder
     string_add(out, "Nodes\n");
     for (size_t width = out->size - first - 1; width > 0; width--)
         string_add_char(out, '-');
-    for (size_t i = 0; i < refusals->count; i++) {
-        const struct refusal *refusal = &refusals->items[i];
-
+    VECTOR_EACH (const struct refusal, refusal, *refusals) {
         string_add_char(out, '\n');
         add_padded(out, refusal->op_type, operator_width);
         string_add_format(out, "%7zu | ", refusal->count);

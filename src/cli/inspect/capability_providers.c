@@ -177,9 +177,7 @@ static void save_device(struct json_writer *writer, const struct provider_device
 static void save_libraries(struct json_writer *writer, const struct library_trials *libraries)
 {
     json_writer_begin_array_member(writer, "libraries");
-    for (size_t i = 0; i < libraries->count; i++) {
-        const struct library_trial *trial = &libraries->items[i];
-
+    VECTOR_EACH (const struct library_trial, trial, *libraries) {
         json_writer_begin_object(writer);
         json_writer_add_string(writer, "name", trial->library.key);
         json_writer_add_string(writer, "path", trial->library.value);

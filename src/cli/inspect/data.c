@@ -173,9 +173,7 @@ static void inspect_data_to_text(const struct data_file *file, const struct insp
         return;
     }
     string_add_format(text, "==== Run Results (%zu runners) ====\n", results->count);
-    for (size_t k = 0; k < results->count; k++) {
-        const struct runner_results *runner = &results->items[k];
-
+    VECTOR_EACH (const struct runner_results, runner, *results) {
         string_add_format(text, "\n---- %s (%zu iterations) ----\n", runner->name, runner->count);
         for (size_t i = 0; i < count_shown(runner->count, settings); i++)
             add_iteration(&runner->items[i].outputs, i, settings, text);

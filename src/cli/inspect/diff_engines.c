@@ -185,8 +185,7 @@ static void log_changes(const struct engine_comparison *comparison, struct log *
     } changes = {0};
     SCOPED_STRING(text);
 
-    for (size_t i = 0; i < comparison->diff.pairs.count; i++) {
-        const struct layer_pair *pair = &comparison->diff.pairs.items[i];
+    VECTOR_EACH (const struct layer_pair, pair, comparison->diff.pairs) {
         const char *from = precision_of(layer_of_a(comparison, pair)), *to = precision_of(layer_of_b(comparison, pair));
         size_t k = 0;
 
@@ -214,9 +213,7 @@ static void log_difference(const struct engine_comparison *comparison, const str
     SCOPED_STRING(text);
     size_t found = 0;
 
-    for (size_t i = 0; i < comparison->diff.pairs.count; i++) {
-        const struct layer_pair *pair = &comparison->diff.pairs.items[i];
-
+    VECTOR_EACH (const struct layer_pair, pair, comparison->diff.pairs) {
         if (!difference->has(pair) || !is_shown(found++, log))
             continue;
         string_add_format(&text, "\n    %s\n        A: ", layer_of_a(comparison, pair)->name);

@@ -54,8 +54,7 @@ static void add_weights(struct report *report, struct model *model)
     SCOPED_STRING(shape);
 
     report_begin_table(report, "Weights", columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        const struct initializer *initializer = &model->initializers.items[i];
+    VECTOR_EACH (const struct initializer, initializer, model->initializers) {
         struct text text = model->values.items[initializer->value].name;
         char *name = memory_copy(text.data, text.size);
         struct value_type type;

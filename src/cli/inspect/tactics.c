@@ -60,9 +60,7 @@ static int save_choices(const struct tactic_replay *replay, const char *path, st
     if (rc < 0)
         return rc;
     json_writer_begin_array(&writer);
-    for (size_t i = 0; i < replay->count; i++) {
-        const struct tactic_choice *choice = &replay->items[i];
-
+    VECTOR_EACH (const struct tactic_choice, choice, *replay) {
         json_writer_begin_object(&writer);
         json_writer_add_string(&writer, "layer", choice->layer);
         json_writer_key(&writer, "algorithm");

@@ -67,9 +67,7 @@ int trt_network_save(const struct tensorrt_network_view *view, const char *path,
     write_tensors(&writer, "inputs", &view->inputs);
     write_tensors(&writer, "outputs", &view->outputs);
     json_writer_begin_array_member(&writer, "layers");
-    for (size_t i = 0; i < view->layers.count; i++) {
-        const struct tensorrt_network_layer *layer = &view->layers.items[i];
-
+    VECTOR_EACH (const struct tensorrt_network_layer, layer, view->layers) {
         json_writer_begin_object(&writer);
         json_writer_add_string(&writer, "name", layer->name);
         json_writer_add_string(&writer, "type", layer->type);

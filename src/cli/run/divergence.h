@@ -24,10 +24,7 @@ struct divergence_findings {
     struct shape bad_shape;
     size_t bad_element;
     struct element_value bad_value;
-    struct {
-        struct input_element *items;
-        size_t count, capacity;
-    } inputs; /* of elementwise operators */
+    VECTOR(struct input_element) inputs; /* of elementwise operators */
 
     bool rechecked;                          /* the model as it is was run, and: */
     bool comparable, matched, finds_invalid; /* results for the model's own outputs */

@@ -97,9 +97,7 @@ static int write_node_data(const char *path, const struct tensor_summaries *tens
     json_writer_begin_object(&json);
     json_writer_add_string(&json, "name", compared ? "largest error / largest value" : "largest magnitude");
     json_writer_begin_object_member(&json, "results");
-    for (size_t i = 0; i < tensors->count; i++) {
-        const struct tensor_summary *tensor = &tensors->items[i];
-
+    VECTOR_EACH (const struct tensor_summary, tensor, *tensors) {
         if (tensor->worst != NULL && tensor->worst->has_differences)
             write_node_result(&json, tensor->name, compared_norm_error(tensor->worst), !tensor->worst->passed);
         else if (tensor->worst == NULL && tensor->alone->has_statistics)

@@ -85,8 +85,7 @@ static int set_given_types(struct model *model, const struct extract_values *val
  * too. */
 static bool contradicts_shapes(const struct model *model, const struct extract_values *values)
 {
-    for (size_t i = 0; i < values->inputs.count; i++) {
-        const struct tensor_metadata *metadata = &values->inputs.items[i];
+    VECTOR_EACH (const struct tensor_metadata, metadata, values->inputs) {
         struct value_type type;
 
         value_info_decode(model->values.items[model_find_tensor(model, text_of(metadata->name))].info, &type);

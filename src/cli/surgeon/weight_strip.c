@@ -73,8 +73,7 @@ static int is_sparse(const struct stripping *stripping, uint32_t initializer, bo
     const struct model *model = stripping->model;
     size_t axes = 0, sparse = 0;
 
-    for (size_t i = 0; i < stripping->candidates.count; i++) {
-        const struct sparsity_candidate *candidate = &stripping->candidates.items[i];
+    VECTOR_EACH (const struct sparsity_candidate, candidate, stripping->candidates) {
         struct tensor weight SCOPED(tensor_release) = {0};
         int rc;
 

@@ -58,14 +58,11 @@ static struct accuracy_pair *find_pair(struct accuracy_result *result, const str
 {
     struct accuracy_pair *ret;
 
-    for (size_t p = 0; p < result->count; p++) {
-        struct accuracy_pair *pair = &result->items[p];
-
+    VECTOR_EACH (struct accuracy_pair, pair, *result)
         if (strcmp(pair->first, compared->first_runner) == 0 && strcmp(pair->second, compared->second_runner) == 0 &&
             (pair->count <= compared->iteration ||
              find_accuracy(&pair->items[compared->iteration], compared->first->name) == NULL))
             return pair;
-    }
     ret = VECTOR_APPEND(result);
     *ret = (struct accuracy_pair){.first = memory_strdup(compared->first_runner),
                                   .second = memory_strdup(compared->second_runner)};

@@ -37,9 +37,7 @@ void first_divergence_add_all_invalid(struct first_divergence *divergence, const
 
     for (size_t r = 0; r < results->count; r++)
         for (size_t i = 0; i < results->items[r].count; i++)
-            for (size_t k = 0; k < results->items[r].items[i].outputs.count; k++) {
-                const struct named_tensor *output = &results->items[r].items[i].outputs.items[k];
-
+            VECTOR_EACH (const struct named_tensor, output, results->items[r].items[i].outputs) {
                 tensor_validate(&output->tensor, &found);
                 if (found.nans + found.infinities > 0)
                     first_divergence_add_invalid(divergence, output->name);

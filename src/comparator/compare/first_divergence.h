@@ -19,10 +19,7 @@ struct tensor_verdict {
 
 struct first_divergence {
     struct arena names;
-    struct {
-        struct tensor_verdict *items;
-        size_t count, capacity;
-    } compared, validated;
+    VECTOR(struct tensor_verdict) compared, validated;
 };
 
 void first_divergence_init(struct first_divergence *divergence);

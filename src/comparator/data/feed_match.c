@@ -42,9 +42,7 @@ static const struct named_tensor *find_similar(const struct tensor_list *feed, c
     name_map_init(&names);
     for (size_t i = 0; i < inputs->count; i++)
         name_map_add(&names, text_of(inputs->items[i].name), 0);
-    for (size_t i = 0; i < feed->count; i++) {
-        const struct named_tensor *entry = &feed->items[i];
-
+    VECTOR_EACH (const struct named_tensor, entry, *feed) {
         if (name_map_find(&names, text_of(entry->name)) != NAME_MAP_NONE || !could_serve(entry, input))
             continue;
         by_type = entry;

@@ -128,8 +128,7 @@ static void log_derived(const struct data_loader *loader)
 
     if (!derived->defaults_fit)
         log_once(loader->log, LOG_INFO, "Input data are derived from the model: %s", derived->refusal);
-    for (size_t i = 0; i < derived->count; i++) {
-        const struct derived_input *item = &derived->items[i];
+    VECTOR_EACH (const struct derived_input, item, *derived) {
         const char *values = has_user_range(&loader->settings, item->name) ? NULL : item->value_rule;
         SCOPED_STRING(text);
 
@@ -204,12 +203,9 @@ static bool find_range(const struct data_loader_settings *settings, const struct
 
     *ret_minimum = 0;
     *ret_maximum = 1;
-    for (size_t i = 0; i < settings->ranges.count; i++) {
-        const struct data_loader_range *r = &settings->ranges.items[i];
-
+    VECTOR_EACH (const struct data_loader_range, r, settings->ranges)
         if (strcmp(r->name, input->name) == 0 || (range == NULL && r->name[0] == '\0'))
             range = r;
-    }
     if (data_type_is_integer(input->type) && settings->has_integer_range) {
         *ret_minimum = (double)settings->integer_minimum;
         *ret_maximum = (double)settings->integer_maximum;

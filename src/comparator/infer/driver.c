@@ -277,8 +277,7 @@ static int take_outputs(struct driver *driver, size_t runner, size_t index, stru
     struct worker *worker = &driver->workers[runner];
     int rc = 0;
 
-    for (size_t i = 0; i < come->count; i++) {
-        const struct named_tensor *output = &come->items[i];
+    VECTOR_EACH (const struct named_tensor, output, *come) {
         struct tensor described;
 
         tensor_borrow(output->tensor.type, &output->tensor.shape, NULL, 0, &described);

@@ -49,9 +49,7 @@ void log_sections_flush(struct log_sections *sections, size_t end)
     if (sections->lines.count == 0)
         return;
     for (size_t section = 0; section < end && section < sections->depths.count; section++)
-        for (size_t i = 0; i < sections->lines.count; i++) {
-            struct log_line *line = &sections->lines.items[i];
-
+        VECTOR_EACH (struct log_line, line, sections->lines) {
             if (line->section != section)
                 continue;
             target->depth = line->depth;

@@ -23,10 +23,7 @@ struct log_sections {
         int *items; /* the current additional depth of each section */
         size_t count, capacity;
     } depths;
-    struct {
-        struct log_line *items;
-        size_t count, capacity;
-    } lines;
+    VECTOR(struct log_line) lines;
 };
 
 /* `in_turns`: sections alternate, and lines are kept until the end. Else sections follow each other, and lines are

@@ -43,11 +43,8 @@ struct reference_values {
     bool only_asked;    /* values that were not requested are no longer recorded */
     bool only_upstream; /* the model does not run: only ancestors of a value are run */
     struct value_store store;
-    struct {
-        struct tensor **items;
-        size_t count, capacity;
-    } values;              /* recorded values: an array of samples each */
-    struct name_map index; /* name -> position in `values` */
+    VECTOR(struct tensor *) values; /* recorded values: an array of samples each */
+    struct name_map index;          /* name -> position in `values` */
 };
 
 void reference_values_new(const struct subgraph *whole, const struct backend *backend,

@@ -35,8 +35,7 @@ static void compare_iteration(struct study *study, const struct iteration_result
                               const struct iteration_result *suspect, struct slice_error *worst,
                               const char **ret_output)
 {
-    for (size_t i = 0; i < golden->outputs.count; i++) {
-        const struct named_tensor *output = &golden->outputs.items[i];
+    VECTOR_EACH (const struct named_tensor, output, golden->outputs) {
         const struct tensor *other = find_result_output(suspect, output->name);
         struct slice_error slice;
 

@@ -25,10 +25,7 @@ struct place_search {
     struct study *study;
     struct words tolerance;
     struct bitset nodes; /* of all places */
-    struct {
-        struct failing_place *items;
-        size_t count, capacity;
-    } places;
+    VECTOR(struct failing_place) places;
     enum agreement agreement; /* of the rest of the model */
     const char *rest;         /* that was run */
     size_t harmless;          /* places that fail alone, which the outputs of the model do not show */
@@ -218,9 +215,7 @@ static const char *describe_places(const struct place_search *search, enum wrong
     bool is_pattern = true;
     SCOPED_STRING(list);
 
-    for (size_t i = 0; i < search->places.count; i++) {
-        const struct failing_place *place = &search->places.items[i];
-
+    VECTOR_EACH (const struct failing_place, place, search->places) {
         if (place->judgement.side != side)
             continue;
         first = first != NULL ? first : place;

@@ -146,10 +146,7 @@ struct study {
     double start;                /* stopwatch_now() */
     struct error error;          /* the first one; its code is 0 until then */
     const char *hypothesis;
-    struct {
-        struct study_step **items;
-        size_t count, capacity;
-    } steps;
+    VECTOR(struct study_step *) steps;
     bool out_of_budget; /* that is the error */
 
     /* Of study_open_model(): the original, its Constant nodes being initializers. */

@@ -65,8 +65,7 @@ static void add_reported_ranges(struct study *study, struct known_range *ranges)
 
 static int add_constant_ranges(const struct model *model, struct known_range *ranges, struct error *err)
 {
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        const struct initializer *initializer = &model->initializers.items[i];
+    VECTOR_EACH (const struct initializer, initializer, model->initializers) {
         struct tensor tensor;
         int rc;
 
@@ -87,8 +86,7 @@ static int add_input_ranges(const struct study *study, struct known_range *range
     int rc = data_file_add_inputs(&feeds, study->whole.inputs, err);
 
     for (size_t i = 0; i < feeds.count; i++)
-        for (size_t k = 0; k < feeds.items[i].count; k++) {
-            const struct named_tensor *input = &feeds.items[i].items[k];
+        VECTOR_EACH (const struct named_tensor, input, feeds.items[i]) {
             uint32_t value = model_find_tensor(study->model, text_of(input->name));
 
             if (value != VALUE_NONE)

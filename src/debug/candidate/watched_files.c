@@ -30,9 +30,7 @@ void watched_files_release(struct watched_files *files)
 
 const struct watched_file *watched_files_find_changed(struct watched_files *files)
 {
-    for (size_t i = 0; i < files->count; i++) {
-        struct watched_file *file = &files->items[i];
-
+    VECTOR_EACH (struct watched_file, file, *files) {
         if (file_identity_has_changed(&file->identity, file->path)) {
             file_identity_take(file->path, &file->identity, NULL);
             return file;

@@ -36,10 +36,7 @@ struct passes_result {
 
     /* Sets of optimizations that fail together with all others disabled, and not without any one of them; in the order
      * in which they were found. If more culprits do not always mean a failure, one of them may stay enabled. */
-    struct {
-        struct bitset *items;
-        size_t count, capacity;
-    } culprits;
+    VECTOR(struct bitset) culprits;
 };
 
 /* `decisions`: at least one, distinct, without line breaks. `phase`: begins the keys of verdicts in the debug replay,

@@ -41,8 +41,7 @@ static double largest_difference(const struct tensor *actual, const struct tenso
 
 void output_error_add(struct output_error *error, const struct tensor_list *outputs, const struct tensor_list *expected)
 {
-    for (size_t i = 0; i < expected->count; i++) {
-        const struct named_tensor *wanted = &expected->items[i];
+    VECTOR_EACH (const struct named_tensor, wanted, *expected) {
         const struct named_tensor *found = tensor_list_find(outputs, text_of(wanted->name));
         double absolute = largest_difference(found != NULL ? &found->tensor : NULL, &wanted->tensor);
 

@@ -58,9 +58,7 @@ static struct bitset mark_quantizer_nodes(const struct quantization_subject *sub
     struct bitset ret;
 
     bitset_init(&ret, subject->model->nodes.count);
-    for (size_t i = 0; i < subject->quantizers.count; i++) {
-        const struct quantizer *quantizer = &subject->quantizers.items[i];
-
+    VECTOR_EACH (const struct quantizer, quantizer, subject->quantizers) {
         if (quantizer->quantize != NODE_NONE)
             bitset_add(&ret, quantizer->quantize);
         for (size_t k = 0; k < quantizer->dequantize.count; k++)

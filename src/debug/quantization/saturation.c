@@ -26,9 +26,7 @@ bool saturation_is_possible(const struct model *model)
     static const char *const products[] = {"Conv", "MatMul", "Gemm", "Attention", "LSTM", "GRU", "Einsum"};
     bool has_quantized = false, multiplies = model->function_count > 0; /* a function may */
 
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
-
+    VECTOR_EACH (const struct node, node, model->nodes) {
         has_quantized = has_quantized || is_quantized(node);
         multiplies = multiplies || contains_any(node->op_type, products, ARRAY_LEN(products));
     }

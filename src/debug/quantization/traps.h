@@ -20,10 +20,7 @@ struct quantization_trap {
 };
 
 struct quantization_traps {
-    struct {
-        struct quantization_trap *items;
-        size_t count, capacity;
-    } list; /* the worst first */
+    VECTOR(struct quantization_trap) list; /* the worst first */
 };
 
 /* `saturates`: 8-bit products saturate on the processor that runs the model (system_saturates_products()). `rewriting`:

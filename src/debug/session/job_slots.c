@@ -185,12 +185,9 @@ static bool key_equal(struct job_key a, struct job_key b)
 
 struct job_slot *job_slots_find(struct job_slots *slots, struct job_key key)
 {
-    for (size_t i = 0; i < slots->count; i++) {
-        struct job_slot *slot = &slots->items[i];
-
+    VECTOR_EACH (struct job_slot, slot, *slots)
         if (slot->state != SLOT_FREE && slot->state != SLOT_DROPPED && key_equal(slot->key, key))
             return slot;
-    }
     return NULL;
 }
 

@@ -68,18 +68,9 @@ struct tactic_diff {
 
     /* The following members are set by tactic_diff_compare(). Layers and tactics are in order of appearance, bad builds
      * first. */
-    struct {
-        struct tactic_layer *items;
-        size_t count, capacity;
-    } layers;
-    struct {
-        struct seen_tactic *items;
-        size_t count, capacity;
-    } tactics;
-    struct {
-        struct tactic_pool *items;
-        size_t count, capacity;
-    } pools;
+    VECTOR(struct tactic_layer) layers;
+    VECTOR(struct seen_tactic) tactics;
+    VECTOR(struct tactic_pool) pools;
     struct blame_table table; /* columns: the tactics, then the pools; builds: the bad ones, then the good ones */
     struct blame blame;
 };

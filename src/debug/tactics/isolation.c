@@ -50,8 +50,7 @@ void tactic_isolation_release(struct tactic_isolation *isolation)
 
 static void copy_tensors(const struct tactic_tensors *from, struct tactic_tensors *ret)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        const struct tactic_tensor *tensor = &from->items[i];
+    VECTOR_EACH (const struct tactic_tensor, tensor, *from) {
         struct tactic_tensor *copy = tactic_tensors_add(ret, text_of(tensor->dtype), tensor->strides, tensor->rank);
 
         copy->vectorized_dim = tensor->vectorized_dim;
@@ -195,8 +194,7 @@ static bool find_kernel(struct tactic_isolation *isolation)
         if (only_bad)
             bitset_add(&kernel->layers, i);
     }
-    for (size_t i = 0; i < isolation->bad->count; i++) {
-        const struct tactic_choice *choice = &isolation->bad->items[i];
+    VECTOR_EACH (const struct tactic_choice, choice, *isolation->bad) {
         const struct tactic_algorithm *good = tactic_replay_find(isolation->good, choice->layer);
 
         kernel->kept +=

@@ -20,10 +20,7 @@ struct engine_builder {
     struct timing_cache *cache; /* the settings' cache, or a temporary one */
     struct layer_walk walk;
     struct layout_wishes wishes;
-    struct {
-        struct slow_algorithm *items;
-        size_t count, capacity;
-    } slow;
+    VECTOR(struct slow_algorithm) slow;
     size_t measured, remembered;  /* numbers of tactic times */
     size_t held[DATA_TYPE_COUNT]; /* number of layers by floating type */
     struct source_use {

@@ -26,10 +26,7 @@ struct reordered {
 struct layer_timer {
     const struct layer_request *request;
     const struct timing_effort *effort;
-    struct {
-        struct reordered *items;
-        size_t count, capacity;
-    } reordered;
+    VECTOR(struct reordered) reordered;
     double spent; /* seconds, by all tactics so far */
 };
 

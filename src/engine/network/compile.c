@@ -411,8 +411,7 @@ static void place_network_decisions(struct network *network)
     struct layer_names names SCOPED(layer_names_release) = {0};
 
     layer_names_init(&names, network);
-    for (size_t i = 0; i < network->decisions.count; i++) {
-        struct decision *decision = &network->decisions.items[i];
+    VECTOR_EACH (struct decision, decision, network->decisions) {
         const struct layer *layer = layer_names_find(&names, decision->label);
 
         decision->layer = layer != NULL ? layer->name : NULL;

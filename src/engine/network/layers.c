@@ -120,9 +120,7 @@ int layers_check(const struct network *network, struct error *err)
 
     bitset_init(&exists, network->model->values.count);
     add_source_values(network, &exists);
-    for (size_t i = 0; i < network->layers.count; i++) {
-        const struct layer *layer = &network->layers.items[i];
-
+    VECTOR_EACH (const struct layer, layer, network->layers) {
         if (find_missing_input(layer, &exists) != VALUE_NONE)
             return refuse_missing_value(network, "a layer reads", find_missing_input(layer, &exists), err);
         for (size_t k = 0; k < layer->outputs.count; k++)

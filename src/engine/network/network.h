@@ -77,10 +77,7 @@ struct layer {
     struct value_list inputs;
     /* of the last node; VALUE_NONE where omitted. For nodes that exchange sequences: values used by other nodes */
     struct value_list outputs;
-    struct {
-        struct fused_operation *items;
-        size_t count, capacity;
-    } fused;
+    VECTOR(struct fused_operation) fused;
     enum activation activation; /* LAYER_ACTIVATION: which; else NONE */
     float alpha, beta;
     /* Only moves data: Identity, Reshape, Transpose, Concat, Slice, Gather, ... It has no precision. */
@@ -88,11 +85,8 @@ struct layer {
 };
 
 struct network {
-    struct model *model; /* owned */
-    struct {
-        struct layer *items;
-        size_t count, capacity;
-    } layers;                           /* in execution order */
+    struct model *model;                /* owned */
+    VECTOR(struct layer) layers;        /* in execution order */
     struct value_list inputs;           /* to feed */
     struct value_list outputs;          /* of the model; may include constants and inputs */
     struct network_decisions decisions; /* of the compilation; empty for a network from a plan file */

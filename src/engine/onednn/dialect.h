@@ -81,10 +81,7 @@ struct onednn_computation {
     float power;       /* of norms */
     float epsilon;     /* of normalizations */
     bool has_scale, has_shift;
-    struct {
-        struct onednn_post_op *items;
-        size_t count, capacity;
-    } post_ops;
+    VECTOR(struct onednn_post_op) post_ops;
 };
 
 /* The memory layout of a tensor, read from the library. */

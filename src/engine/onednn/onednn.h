@@ -71,10 +71,7 @@ struct onednn_attempt {
     struct onednn_computation computation; /* filled by describe(); all zero before */
 
     /* filled by the functions below */
-    struct {
-        struct onednn_argument *items;
-        size_t count, capacity;
-    } arguments;
+    VECTOR(struct onednn_argument) arguments;
     struct shape output_shape;
     struct onednn_memory_desc output; /* requested */
     bool output_known, output_fixed, fused;

@@ -17,10 +17,7 @@ struct reorder_copy {
 
 struct reorder {
     const struct onednn *onednn; /* NULL: not available */
-    struct {
-        struct reorder_copy *items;
-        size_t count, capacity;
-    } copies;
+    VECTOR(struct reorder_copy) copies;
 };
 
 static void release_reorder_copy(const struct onednn *onednn, struct reorder_copy *copy)

@@ -50,13 +50,10 @@ static void apply_profile_shapes(const struct engine *engine, size_t input, stru
     for (size_t i = 0; i < ret->shape.rank && i < first->rank; i++) {
         bool fixed = true;
 
-        for (size_t k = 0; k < engine->profiles.count; k++) {
-            const struct engine_profile *profile = &engine->profiles.items[k];
-
+        VECTOR_EACH (const struct engine_profile, profile, engine->profiles)
             fixed &=
                 profile->minimum[input].rank == ret->shape.rank && profile->maximum[input].rank == ret->shape.rank &&
                 profile->minimum[input].dims[i] == first->dims[i] && profile->maximum[input].dims[i] == first->dims[i];
-        }
         if (!fixed || ret->shape.dims[i] >= 0)
             continue;
         ret->shape.dims[i] = first->dims[i];

@@ -28,13 +28,10 @@ struct engine_profile {
 
 struct engine {
     const struct network *network;
-    struct network *owned_network; /* loaded from a plan file, or moved to the engine; may be NULL */
-    struct engine_layer *layers;   /* network->layers.count */
-    struct {
-        struct engine_profile *items;
-        size_t count, capacity;
-    } profiles;                     /* at least one */
-    struct provider_list providers; /* owned if loaded from a plan file */
+    struct network *owned_network;          /* loaded from a plan file, or moved to the engine; may be NULL */
+    struct engine_layer *layers;            /* network->layers.count */
+    VECTOR(struct engine_profile) profiles; /* at least one */
+    struct provider_list providers;         /* owned if loaded from a plan file */
     bool owns_providers;
     int threads;
     struct tactic_options precision; /* precision options; unknown for an engine from a plan file */

@@ -56,9 +56,7 @@ static void write_plan_profiles(struct json_writer *json, const struct engine *e
     size_t inputs = engine->network->inputs.count;
 
     json_writer_begin_array_member(json, "profiles");
-    for (size_t i = 0; i < engine->profiles.count; i++) {
-        const struct engine_profile *profile = &engine->profiles.items[i];
-
+    VECTOR_EACH (const struct engine_profile, profile, engine->profiles) {
         json_writer_begin_object(json);
         write_json_shapes(json, "minimum", profile->minimum, inputs);
         write_json_shapes(json, "optimum", profile->optimum, inputs);

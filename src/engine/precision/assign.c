@@ -57,9 +57,7 @@ static int refuse_unknown_layer(const struct network *network, const char *name,
     SCOPED_STRING(text);
 
     close_names_start(&close, text_of(name));
-    for (size_t i = 0; i < network->layers.count; i++) {
-        const struct layer *layer = &network->layers.items[i];
-
+    VECTOR_EACH (const struct layer, layer, network->layers) {
         close_names_offer(&close, text_of(layer->name));
         for (size_t k = 0; k < layer->nodes.count; k++)
             close_names_offer(&close, network->model->nodes.items[layer->nodes.items[k]].name);
@@ -113,8 +111,7 @@ static int constrain_layers(const struct network *network, const struct layer_na
                             const struct precision_settings *settings, struct layer_precision *ret,
                             struct short_list *complaints, struct error *err)
 {
-    for (size_t i = 0; i < settings->layers.count; i++) {
-        const struct precision_override *override = &settings->layers.items[i];
+    VECTOR_EACH (const struct precision_override, override, settings->layers) {
         const struct layer *layer = layer_names_find(names, text_of(override->name));
         enum precision precision;
         int rc = read_override_precision("--layer-precisions", override, &precision, err);
@@ -141,8 +138,7 @@ static int constrain_tensors(const struct network *network, const struct name_ma
                              const struct precision_settings *settings, struct layer_precision *ret,
                              struct short_list *complaints, struct error *err)
 {
-    for (size_t i = 0; i < settings->tensors.count; i++) {
-        const struct precision_override *override = &settings->tensors.items[i];
+    VECTOR_EACH (const struct precision_override, override, settings->tensors) {
         size_t output = 0;
         const struct layer *layer = find_layer_of_output(network, tensors, text_of(override->name), &output);
         enum precision precision;

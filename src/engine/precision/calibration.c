@@ -241,10 +241,7 @@ struct calibrated_tensor {
 struct calibration {
     enum calibration_method method;
     double quantile;
-    struct {
-        struct calibrated_tensor *items;
-        size_t count, capacity;
-    } tensors; /* in order of first observation */
+    VECTOR(struct calibrated_tensor) tensors; /* in order of first observation */
     struct name_map indices;
     struct arena names;
     bool loaded, generated;
@@ -494,8 +491,7 @@ int calibration_write(const struct calibration *calibration, struct string_build
     string_add_format(ret, "%s\n", headers[calibration->method]);
     if (calibration->generated)
         string_add_format(ret, "%s: 00000000\n", generated_mark);
-    for (size_t i = 0; i < calibration->tensors.count; i++) {
-        struct calibrated_tensor *tensor = &calibration->tensors.items[i];
+    VECTOR_EACH (struct calibrated_tensor, tensor, calibration->tensors) {
         float scale = find_tensor_scale(calibration, tensor);
 
         if (scale == 0 && !calibration_saw_nothing(calibration, tensor->name))

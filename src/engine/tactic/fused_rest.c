@@ -77,9 +77,7 @@ void fused_rest_apply(const struct layer *layer, const struct fused_operand *ope
 {
     size_t count = shape_elements(shape);
 
-    for (size_t i = 0; i < layer->fused.count; i++) {
-        const struct fused_operation *operation = &layer->fused.items[i];
-
+    VECTOR_EACH (const struct fused_operation, operation, layer->fused) {
         if (operation->kind == FUSED_ADD)
             add_fused_operand(operands++, shape, values);
         else

@@ -277,9 +277,7 @@ static void run_fused_rest(struct plugin_kernel *kernel, const struct tensor *in
 {
     size_t next = 0;
 
-    for (size_t i = 0; i < kernel->fused->fused.count; i++) {
-        const struct fused_operation *operation = &kernel->fused->fused.items[i];
-
+    VECTOR_EACH (const struct fused_operation, operation, kernel->fused->fused) {
         if (operation->kind != FUSED_ADD)
             continue;
         kernel->operands[next].data =

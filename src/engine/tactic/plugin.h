@@ -13,11 +13,8 @@ int plugin_file_check(const char *path, struct error *err);
 
 struct plugin_layer {
     struct polygraphy_layer layer;
-    struct arena arena; /* of all data that it points to, except constants of the request */
-    struct {
-        struct tensor *items;
-        size_t count, capacity;
-    } tensors; /* decoded from attributes */
+    struct arena arena;            /* of all data that it points to, except constants of the request */
+    VECTOR(struct tensor) tensors; /* decoded from attributes */
 };
 
 /* Why such a layer is not passed to plug-ins, in words that follow its name; NULL if it is. */

@@ -19,6 +19,7 @@
 #include <jansson.h>
 
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "base/text/text.h"
 
 struct json_token {
@@ -32,10 +33,7 @@ struct json_reader {
     struct text text; /* the whole file */
     struct file_map map;
     char *piped; /* the content of a file that cannot be mapped, or NULL */
-    struct {
-        struct json_token *items;
-        size_t count, capacity;
-    } tokens;
+    VECTOR(struct json_token) tokens;
     json_t *unescaped; /* an array with the strings that json_reader_text() has decoded */
 };
 

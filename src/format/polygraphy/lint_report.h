@@ -3,6 +3,7 @@
 #define FORMAT_POLYGRAPHY_LINT_REPORT_H
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text/text.h"
 
 enum lint_level { LINT_EXCEPTION, LINT_WARNING };
@@ -31,10 +32,7 @@ struct lint_names {
 };
 
 struct lint_report {
-    struct {
-        struct lint_entry *items;
-        size_t count, capacity;
-    } entries;
+    VECTOR(struct lint_entry) entries;
     struct lint_names passing, failing;
     bool looked[LINT_SOURCE_COUNT]; /* all rules of this source were applied; else a missing finding proves nothing */
 };

@@ -33,10 +33,7 @@ struct layer_diff {
         struct layer_pair *items; /* in the order of the first engine */
         size_t count, capacity;
     } pairs;
-    struct {
-        struct layer_fusion *items;
-        size_t count, capacity;
-    } fusions;
+    VECTOR(struct layer_fusion) fusions;
     struct layer_indices only_in_a, only_in_b;   /* layers that share no node with the other engine */
     size_t compared, typed, stored, implemented; /* pairs */
 };

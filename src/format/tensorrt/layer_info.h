@@ -74,10 +74,7 @@ struct layer_info {
         struct layer_info_layer *items; /* in the order in which they run */
         size_t count, capacity;
     } layers;
-    struct {
-        struct layer_info_binding *items;
-        size_t count, capacity;
-    } bindings;
+    VECTOR(struct layer_info_binding) bindings;
     struct arena arena;
 };
 

@@ -171,8 +171,7 @@ int layer_info_to_replay(const struct layer_info *info, struct tactic_replay *re
     SCOPED_NAME_MAP(numbers);
     size_t told = 0;
 
-    for (size_t i = 0; i < info->layers.count; i++) {
-        const struct layer_info_layer *layer = &info->layers.items[i];
+    VECTOR_EACH (const struct layer_info_layer, layer, info->layers) {
         struct tactic_algorithm *algorithm;
 
         if (!layer->has_tactic && !layer->tactic_name)

@@ -99,8 +99,7 @@ void unbounded_shapes_find(const struct model *model, struct value_list *ret)
     struct bitset listed SCOPED(bitset_release) = {0};
 
     value_list_to_set(ret, model->values.count, &listed);
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
+    VECTOR_EACH (const struct node, node, model->nodes) {
         uint32_t value = find_size_inputs(model, node);
 
         if (value == VALUE_NONE || bitset_has(&listed, value) || !makes_dimension(model, node))

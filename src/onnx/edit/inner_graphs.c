@@ -102,9 +102,7 @@ static void write_constant_node(const struct model *graph, const struct initiali
 static void write_inner_constants(const struct model *graph, const struct inner_layout *layout,
                                   const struct bitset *used, struct string_builder *out)
 {
-    for (size_t i = 0; i < graph->initializers.count; i++) {
-        const struct initializer *initializer = &graph->initializers.items[i];
-
+    VECTOR_EACH (const struct initializer, initializer, graph->initializers) {
         if (!bitset_has(used, initializer->value))
             continue;
         if (layout->constants_are_nodes && !initializer->sparse)

@@ -61,10 +61,7 @@ struct span cast_node_build(struct arena *arena, struct unused_names *names, str
 /* New names for tensors. The texts are not copied and must outlive the map. */
 struct rename_map {
     struct name_map index; /* old name -> position in `names` */
-    struct {
-        struct text *items;
-        size_t count, capacity;
-    } names;
+    VECTOR(struct text) names;
 };
 
 void rename_map_init(struct rename_map *map);

@@ -70,10 +70,7 @@ struct step {
 struct sort {
     const struct model *model;
     struct bitset on_path, done; /* nodes */
-    struct {
-        struct step *items;
-        size_t count, capacity;
-    } path;
+    VECTOR(struct step) path;
     struct value_list order; /* sorted nodes */
 };
 

@@ -7,12 +7,9 @@
 
 void pass_add_initializers(struct pass *pass)
 {
-    for (size_t i = 0; i < pass->model->initializers.count; i++) {
-        const struct initializer *initializer = &pass->model->initializers.items[i];
-
+    VECTOR_EACH (const struct initializer, initializer, pass->model->initializers)
         if (!initializer->sparse)
             pass_read_tensor(pass, initializer->message, &pass->facts[initializer->value]);
-    }
 }
 
 static void add_constant_node(struct pass *pass, const struct node *node)

@@ -106,35 +106,20 @@ struct model {
 
     unsigned edition; /* of a copy whose nodes are others than those of the original: see subgraph_identity() */
     int64_t ir_version;
-    struct {
-        struct opset_import *items;
-        size_t count, capacity;
-    } opsets;
+    VECTOR(struct opset_import) opsets;
     struct span_list fields_before_graph, fields_after_graph; /* all fields of the ModelProto except its graph */
     size_t function_count;
 
     struct text graph_name;
-    struct {
-        struct node *items;
-        size_t count, capacity;
-    } nodes;
-    struct {
-        struct value *items;
-        size_t count, capacity;
-    } values;
+    VECTOR(struct node) nodes;
+    VECTOR(struct value) values;
     struct value_list edges;
-    struct {
-        struct initializer *items;
-        size_t count, capacity;
-    } initializers;
+    VECTOR(struct initializer) initializers;
     struct value_list inputs;         /* without the next ones */
     struct value_list default_inputs; /* also initializers, which are their default values; written without */
     struct value_list outputs;
     struct value_list repeated_inputs; /* duplicate inputs in the file, which no runtime accepts */
-    struct {
-        struct annotation *items;
-        size_t count, capacity;
-    } annotations;
+    VECTOR(struct annotation) annotations;
     struct span_list other_graph_fields; /* graph name, doc string, metadata and unknown fields */
     struct name_map value_by_name;
 };

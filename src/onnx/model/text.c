@@ -125,9 +125,7 @@ void model_headline(struct string_builder *out, const struct model *model)
 
     string_add_format(out, "Name: " TEXT_FORMAT " | ONNX Opset: %lld", TEXT_ARGS(model->graph_name),
                       (long long)model_opset(model));
-    for (size_t i = 0; i < model->opsets.count; i++) {
-        const struct opset_import *import = &model->opsets.items[i];
-
+    VECTOR_EACH (const struct opset_import, import, model->opsets) {
         if (domain_is_standard(import->domain))
             continue;
         string_add_format(out, "%s'" TEXT_FORMAT "': %lld", others ? ", " : " | Other Opsets: {",

@@ -141,8 +141,7 @@ struct hash pieces_hash(const struct piece_list *list, const struct file_map *ma
 {
     struct hash ret = {0};
 
-    for (size_t i = 0; i < list->pieces.count; i++) {
-        const struct piece *piece = &list->pieces.items[i];
+    VECTOR_EACH (const struct piece, piece, list->pieces) {
         const struct span bytes = piece->bytes;
         const uint64_t place[] = {(uintptr_t)bytes.data, bytes.size, piece->narrowed};
 

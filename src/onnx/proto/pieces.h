@@ -20,10 +20,7 @@ struct piece {
 
 struct piece_list {
     struct arena arena;
-    struct {
-        struct piece *items;
-        size_t count, capacity;
-    } pieces;
+    VECTOR(struct piece) pieces;
     uint64_t size; /* bytes in all */
 };
 

@@ -70,9 +70,7 @@ int weights_list(struct model *model, struct weight_list *ret, struct error *err
 
     bitset_init(&used, model->values.count);
     bitset_init(&parameters, model->values.count);
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
-
+    VECTOR_EACH (const struct node, node, model->nodes) {
         model_add_edges_to(model, node->inputs, takes_parameters(node->op_type) ? &parameters : &used);
         model_add_edges_to(model, node->captures, &used);
     }

@@ -69,8 +69,7 @@ int stripped_weight_find(const struct model *model, struct bitset *ret, struct e
     static const char *const multipliers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
     int rc = 0;
 
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
+    VECTOR_EACH (const struct node, node, model->nodes) {
         bool multiplies = text_is_one_of(node->op_type, multipliers, ARRAY_LEN(multipliers));
         bool slices = text_equal_string(node->op_type, "Slice");
         size_t count = slices && node->inputs.count > 1 ? 1 : node->inputs.count;

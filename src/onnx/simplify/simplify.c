@@ -68,8 +68,7 @@ static void merge_constants(struct simplification *work)
 {
     const struct model *model = work->model;
 
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        const struct initializer *initializer = &model->initializers.items[i];
+    VECTOR_EACH (const struct initializer, initializer, model->initializers) {
         struct tensor tensor SCOPED(tensor_release) = {0};
         uint32_t value = initializer->value;
 

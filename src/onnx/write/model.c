@@ -201,11 +201,8 @@ static int write_initializer_inputs(struct graph_writer *writer, struct error *e
             return rc;
         write_initializer_input(writer, initializer->value, header.type, &header.shape);
     }
-    for (size_t i = 0; i < writer->subgraph->frozen.count; i++) {
-        const struct frozen_value *frozen = &writer->subgraph->frozen.items[i];
-
+    VECTOR_EACH (const struct frozen_value, frozen, writer->subgraph->frozen)
         write_initializer_input(writer, frozen->value, frozen->tensor->type, &frozen->tensor->shape);
-    }
     return 0;
 }
 

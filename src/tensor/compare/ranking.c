@@ -120,8 +120,7 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
 
 int top_k_replace(struct tensor_list *tensors, const struct top_k_rule *rules, size_t count, struct error *err)
 {
-    for (size_t i = 0; i < tensors->count; i++) {
-        struct named_tensor *item = &tensors->items[i];
+    VECTOR_EACH (struct named_tensor, item, *tensors) {
         const struct top_k_rule *rule = name_rule_find(rules, count, sizeof(*rules), item->name);
         struct tensor ranking;
 

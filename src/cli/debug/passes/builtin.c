@@ -102,13 +102,10 @@ static void add_taken(const struct build *build, struct arena *arena, struct wor
     engine_decisions(build->engine, &build->file.request.builder, arena, &decisions);
     for (size_t i = 0; i < build->engine->providers.count; i++)
         has_last_resort |= strcmp(build->engine->providers.items[i]->name, LAST_RESORT) == 0;
-    for (size_t i = 0; i < decisions.count; i++) {
-        const struct decision *decision = &decisions.items[i];
-
+    VECTOR_EACH (const struct decision, decision, decisions)
         if (decision->state == DECISION_TAKEN &&
             (!is_source(decision->name) || (has_last_resort && strcmp(decision->name, TACTICS_OF LAST_RESORT))))
             *VECTOR_APPEND(ret) = arena_strdup(arena, decision->name);
-    }
     free(decisions.items);
 }
 

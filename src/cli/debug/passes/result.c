@@ -81,8 +81,7 @@ static void add_culprits(const struct passes_report *report, struct result *ret)
 {
     const struct passes_result *result = report->result;
 
-    for (size_t i = 0; i < result->culprits.count; i++) {
-        const struct bitset *culprits = &result->culprits.items[i];
+    VECTOR_EACH (const struct bitset, culprits, result->culprits) {
         SCOPED_STRING(names);
 
         add_set(report, culprits, &names);

@@ -206,9 +206,7 @@ static void list_others(const struct layer_info *of, const struct layer_info *ot
 
     for (size_t i = 0; i < other->layers.count; i++)
         name_map_add(&names, text_of(other->layers.items[i].name), (uint32_t)i);
-    for (size_t i = 0; i < of->layers.count; i++) {
-        const struct layer_info_layer *layer = &of->layers.items[i];
-
+    VECTOR_EACH (const struct layer_info_layer, layer, of->layers) {
         if (name_map_find(&names, text_of(layer->name)) != NAME_MAP_NONE)
             continue;
         VECTOR_APPEND(ret);

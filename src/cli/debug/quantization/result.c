@@ -179,8 +179,7 @@ static const struct result_table trap_table = {
 static void add_traps(const struct quantization_report *result, struct result *ret)
 {
     result_begin_table(ret, &trap_table);
-    for (size_t i = 0; i < result->traps->list.count; i++) {
-        const struct quantization_trap *trap = &result->traps->list.items[i];
+    VECTOR_EACH (const struct quantization_trap, trap, result->traps->list) {
         struct word_list names = {0};
 
         for (size_t k = 0; k < trap->quantizers.count; k++)

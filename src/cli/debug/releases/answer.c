@@ -34,8 +34,7 @@ static const char *describe_state(enum release_state state)
 static void add_table(const struct release_answer *answer, struct result *ret)
 {
     result_begin_table(ret, &table);
-    for (size_t i = 0; i < answer->releases->count; i++) {
-        const struct release *release = &answer->releases->items[i];
+    VECTOR_EACH (const struct release, release, *answer->releases) {
         const struct result_cell cells[] = {
             {.text = release->name},
             {.text = describe_state(release->state)},

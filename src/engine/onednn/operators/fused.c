@@ -189,13 +189,10 @@ bool onednn_fuse(struct onednn_attempt *attempt)
 
     if (!attempt->output_known)
         return false;
-    for (size_t i = 0; i < layer->fused.count; i++) {
-        const struct fused_operation *fused = &layer->fused.items[i];
-
+    VECTOR_EACH (const struct fused_operation, fused, layer->fused)
         if (fused->kind == FUSED_ADD ? !append_fused_operand(attempt, fused->operand, &sum_is_free)
                                      : !append_fused_activation(attempt, fused))
             return false;
-    }
     attempt->fused = true;
     return !attempt->add_as_sum || !sum_is_free; /* without a sum the variant would be a duplicate */
 }
