@@ -20,8 +20,7 @@ static int name_nodes(struct model *model, struct error *err)
 {
     struct span_list fields SCOPED_ITEMS = {0};
 
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
+    VECTOR_EACH (const struct node, node, model->nodes) {
         SCOPED_STRING(message);
         SCOPED_STRING(field);
         struct text made = {"nothing", strlen("nothing")};

@@ -155,9 +155,7 @@ static void take_refusals(struct model *model, struct node_support *call, struct
                 .name = memory_strdup(model_node_label(body, node->node)),
                 .reason = memory_strdup(node->reason),
             };
-        for (size_t j = 0; j < node->inside.count; j++) {
-            const struct inner_refusal *inner = &node->inside.items[j];
-
+        VECTOR_EACH (const struct inner_refusal, inner, node->inside) {
             *VECTOR_APPEND(&call->inside) = (struct inner_refusal){
                 .stack = extend_stack(inner->stack, model, call->node),
                 .op_type = memory_strdup(inner->op_type),

@@ -46,9 +46,10 @@ void memory_make_roomy(void);
         size_t count, capacity;                                                                                        \
     }
 
-/* Loops over the elements of a list that does not grow meanwhile; `item` points to each. */
-#define VECTOR_EACH(type, item, vector)                                                                                \
-    for (type *item = (vector).items; item != NULL && item < (vector).items + (vector).count; item++)
+/* Loops over the elements of an array, or of a list that does not grow meanwhile; `item` points to each. */
+#define ARRAY_EACH(type, item, items, count)                                                                           \
+    for (type *item = (items); item != NULL && item < (items) + (count); item++)
+#define VECTOR_EACH(type, item, vector) ARRAY_EACH (type, item, (vector).items, (vector).count)
 
 /* Appends to a list like a VECTOR and yields a pointer to the new, uninitialised element. */
 #define VECTOR_APPEND(vector)                                                                                          \

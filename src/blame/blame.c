@@ -183,9 +183,7 @@ static void weigh_evidence(struct blame *blame, const struct blame_table *table)
     double none = association_log_evidence_of_none(failed_count, failed->size - failed_count) + log(0.5);
     double largest = none, sum;
 
-    for (size_t i = 0; i < blame->count; i++) {
-        struct blame_suspect *suspect = &blame->items[i];
-
+    VECTOR_EACH (struct blame_suspect, suspect, *blame) {
         suspect->probability = association_log_evidence(&suspect->association) + log(prior_of(blame, table, suspect));
         largest = fmax(largest, suspect->probability);
     }

@@ -102,9 +102,7 @@ static int check_extents(const struct exact_call *call, struct error *err)
 /* Integers are computed in float64 as well, which is exact up to 2^53. */
 static int check_outputs(const struct exact_call *call, struct error *err)
 {
-    for (size_t k = 0; k < call->output_count; k++) {
-        const struct exact_value *value = &call->outputs[k];
-
+    ARRAY_EACH (const struct exact_value, value, call->outputs, call->output_count) {
         if (value->tensor.data == NULL)
             return exact_refuse(call, err, "not all of its outputs are computed in float64");
         for (size_t i = 0; !data_type_is_float(value->type) && i < exact_count(value); i++)
@@ -163,8 +161,7 @@ static int dispatch_call(struct exact_call *call, struct error *err)
 /* Results of floating types are rounded, whoever computed them. */
 static void round_outputs(const struct exact_call *call)
 {
-    for (size_t k = 0; k < call->output_count; k++) {
-        struct exact_value *value = &call->outputs[k];
+    ARRAY_EACH (struct exact_value, value, call->outputs, call->output_count) {
         double *items = tensor_writable(&value->tensor);
 
         for (size_t i = 0; data_type_is_float(value->type) && i < exact_count(value); i++)

@@ -171,19 +171,13 @@ const struct chosen_provider *onnxrt_providers_find(const struct onnxrt_provider
 {
     const char *built_in = match_provider(providers, typed);
 
-    for (size_t i = 0; i < providers->chosen_count; i++) {
-        const struct chosen_provider *chosen = &providers->chosen[i];
-
+    ARRAY_EACH (const struct chosen_provider, chosen, providers->chosen, providers->chosen_count)
         if (strcmp(chosen->name, typed) == 0 ||
             (chosen->plugin != NULL && strcmp(chosen->plugin->library->name, typed) == 0))
             return chosen;
-    }
-    for (size_t i = 0; i < providers->chosen_count; i++) {
-        const struct chosen_provider *chosen = &providers->chosen[i];
-
+    ARRAY_EACH (const struct chosen_provider, chosen, providers->chosen, providers->chosen_count)
         if (chosen->plugin == NULL ? chosen->name == built_in : contain_each_other(chosen->name, typed))
             return chosen;
-    }
     return NULL;
 }
 
@@ -202,8 +196,7 @@ static int check_options(const struct onnxrt_providers *providers, struct error 
 {
     const struct onnxrt_entries *options = &providers->execution->provider_options;
 
-    for (size_t i = 0; i < options->count; i++) {
-        const struct onnxrt_entry *option = &options->items[i];
+    VECTOR_EACH (const struct onnxrt_entry, option, *options) {
         const struct chosen_provider *wanted = onnxrt_providers_find(providers, option->provider);
         const char *name = wanted != NULL ? wanted->name : match_provider(providers, option->provider);
         char *chosen SCOPED_FREE = NULL;

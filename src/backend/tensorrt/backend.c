@@ -372,8 +372,7 @@ static int open_trt_session(const struct backend_request *request, struct backen
 /* Outputs that TensorRT has narrowed get the type of the model again. */
 static int restore_types(const struct tensorrt_session *session, struct tensor_list *outputs, struct error *err)
 {
-    for (size_t i = 0; i < session->base.output_count; i++) {
-        const struct backend_io *output = &session->base.outputs[i];
+    ARRAY_EACH (const struct backend_io, output, session->base.outputs, session->base.output_count) {
         struct named_tensor *found = tensor_list_find(outputs, text_of(output->name));
         struct tensor wide = {0};
 

@@ -79,9 +79,7 @@ struct refusal_list {
 static void list_rows(struct model *model, const struct node_support_list *support, struct report_rows *ret)
 {
     VECTOR_EACH (const struct node_support, node, *support) {
-        for (size_t j = 0; j < node->inside.count; j++) {
-            const struct inner_refusal *inner = &node->inside.items[j];
-
+        VECTOR_EACH (const struct inner_refusal, inner, node->inside) {
             *VECTOR_APPEND(ret) =
                 (struct report_row){node->node, inner->stack, inner->op_type, inner->name, inner->reason};
         }

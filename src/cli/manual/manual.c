@@ -119,12 +119,9 @@ static void add_synopsis(struct parse *parse, const struct manual_format *format
 
     for (int positional = 0; positional < 2; positional++)
         for (size_t i = 0; i < command->group_count; i++)
-            for (size_t k = 0; k < command->groups[i].group->count; k++) {
-                const struct option *option = &command->groups[i].group->options[k];
-
+            ARRAY_EACH (const struct option, option, command->groups[i].group->options, command->groups[i].group->count)
                 if (option_is_positional(option) == positional && (positional || option->required))
                     *VECTOR_APPEND(&shown) = option;
-            }
     format->section(ret, "SYNOPSIS");
     format->synopsis(ret, parse_command_name(parse), shown.items, shown.count, command->subcommand_count > 0);
     free(shown.items);
@@ -214,9 +211,7 @@ static void add_refused(const struct parse *parse, const struct manual_format *f
     for (size_t i = 0; i < parse->visible_count; i++) {
         const struct option_group *group = parse->visible[i].state->group;
 
-        for (size_t k = 0; k < group->count; k++) {
-            const struct option *option = &group->options[k];
-
+        ARRAY_EACH (const struct option, option, group->options, group->count) {
             if (option->refusal == NULL)
                 continue;
             if (refusal == NULL) {
@@ -271,8 +266,7 @@ static bool add_facts(struct parse *parse, const struct manual_format *format, c
 {
     bool begun = false;
 
-    for (size_t i = 0; i < facts->count; i++) {
-        const struct manual_fact *fact = &facts->items[i];
+    VECTOR_EACH (const struct manual_fact, fact, *facts) {
         const char *text = fact->text;
 
         if (!is_wanted(parse, facts, fact))

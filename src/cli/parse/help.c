@@ -234,9 +234,7 @@ static void add_tool_list(struct string_builder *ret, const struct command *comm
 
 static void add_required_words(struct string_builder *ret, const struct option_group *group, bool positional)
 {
-    for (size_t i = 0; i < group->count; i++) {
-        const struct option *option = &group->options[i];
-
+    ARRAY_EACH (const struct option, option, group->options, group->count) {
         if (option_is_positional(option) != positional || (!positional && !option->required))
             continue;
         string_add_char(ret, ' ');

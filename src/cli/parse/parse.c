@@ -73,8 +73,7 @@ void parse_add_given_of_group(const struct parse *parse, const struct option_gro
 {
     struct arena *arena = parse_arena((struct parse *)parse);
 
-    for (size_t i = 0; i < group->count; i++) {
-        const struct option *option = &group->options[i];
+    ARRAY_EACH (const struct option, option, group->options, group->count) {
         struct option_match match;
         const struct option_state *state;
 

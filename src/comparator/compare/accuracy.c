@@ -403,9 +403,7 @@ int accuracy_results_log(const struct accuracy_results *results, struct log *log
 {
     *ret_passed = true;
     for (size_t r = 0; r < results->count; r++)
-        for (size_t p = 0; p < results->items[r].count; p++) {
-            const struct accuracy_pair *pair = &results->items[r].items[p];
-
+        VECTOR_EACH (const struct accuracy_pair, pair, results->items[r]) {
             if (!results->items[r].average)
                 log_pair_iterations(pair, log, ret_passed);
             else if (log_pair_averages(pair, log, ret_passed, err) < 0)

@@ -29,11 +29,8 @@ static void add_mismatches(struct comparison *comparison, const struct lonely *l
 {
     if (!comparison->settings->require_all || lonely->count == 0)
         return;
-    for (size_t i = 0; i < comparison->functions.count; i++) {
-        struct string_builder *mismatched = &comparison->mismatched[i];
-
+    ARRAY_EACH (struct string_builder, mismatched, comparison->mismatched, comparison->functions.count)
         string_add_format(mismatched, "%s%s", mismatched->size > 0 ? ", " : "", lonely->names.data);
-    }
     comparison->iteration_passed = false;
     comparison->is_complete = false;
 }

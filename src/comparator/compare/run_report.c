@@ -178,8 +178,7 @@ void run_report_summarize(const struct run_report *report, struct tensor_summari
 {
     SCOPED_NAME_MAP(places);
 
-    for (size_t i = 0; i < report->comparison_count; i++) {
-        const struct compared_record *record = &report->comparisons[i];
+    ARRAY_EACH (const struct compared_record, record, report->comparisons, report->comparison_count) {
         struct tensor_summary *summary = find_or_add_summary(ret, &places, record->first.name);
 
         if (summary->worst == NULL || is_worse(record, summary->worst))
@@ -275,9 +274,7 @@ static void write_elements(struct json_writer *json, const struct compared_recor
 
 bool run_report_write_mismatch(const struct run_report *report, const char *output, struct json_writer *json)
 {
-    for (size_t i = 0; i < report->comparison_count; i++) {
-        const struct compared_record *record = &report->comparisons[i];
-
+    ARRAY_EACH (const struct compared_record, record, report->comparisons, report->comparison_count) {
         if (record->passed || strcmp(record->first.name, output) != 0)
             continue;
         json_writer_add_string(json, "output", output);

@@ -22,9 +22,7 @@ void output_rules_warn(const struct output_rules *options, size_t count, const s
 {
     SCOPED_STRING(extra);
 
-    for (size_t i = 0; i < count; i++) {
-        const struct output_rules *rules = &options[i];
-
+    ARRAY_EACH (const struct output_rules, rules, options, count) {
         for (size_t k = 0; k < rules->count; k++) {
             const char *name = *(const char *const *)((const char *)rules->items + k * rules->item_size);
 

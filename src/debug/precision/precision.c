@@ -173,8 +173,7 @@ static void log_ranges(const struct precision_run *run)
 /* Sets the order in which the search tries layers. */
 static void take_in_order(struct precision_run *run, const struct ranked_layer *ranked)
 {
-    for (size_t i = 0; i < run->target->count; i++) {
-        const struct ranked_layer *rank = &ranked[i];
+    ARRAY_EACH (const struct ranked_layer, rank, ranked, run->target->count) {
         size_t position = run->order_count;
 
         if (!bitset_has(&run->lowered, rank->layer))

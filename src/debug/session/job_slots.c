@@ -94,9 +94,7 @@ void job_slots_free(struct job_slots *slots)
         return;
     for (size_t i = 0; i < slots->count; i++)
         job_slot_drop(slots, &slots->items[i]);
-    for (size_t i = 0; i < slots->count; i++) {
-        struct job_slot *slot = &slots->items[i];
-
+    VECTOR_EACH (struct job_slot, slot, *slots) {
         if (slot->state != SLOT_FREE)
             set_free(slots, slot);
         candidate_place_release(&slot->place);
@@ -204,9 +202,7 @@ bool job_slot_has_ended(struct job_slots *slots, const struct job_slot *slot)
 /* Releases the threads and pipes of finished checks, and frees the slots of dropped ones. */
 static void reap_dropped(struct job_slots *slots)
 {
-    for (size_t i = 0; i < slots->count; i++) {
-        struct job_slot *slot = &slots->items[i];
-
+    VECTOR_EACH (struct job_slot, slot, *slots) {
         if (slot->state == SLOT_DROPPED && job_slot_has_ended(slots, slot))
             set_free(slots, slot);
         else if (slot->state == SLOT_LAUNCHED && job_slot_has_ended(slots, slot))
@@ -250,9 +246,7 @@ static void drop_furthest(struct job_slots *slots, int64_t index, bool running)
 {
     struct job_slot *furthest = NULL;
 
-    for (size_t i = 0; i < slots->count; i++) {
-        struct job_slot *slot = &slots->items[i];
-
+    VECTOR_EACH (struct job_slot, slot, *slots) {
         if (slot->state == SLOT_FREE || slot->state == SLOT_DROPPED || (running && !is_running(slots, slot)))
             continue;
         if (slot->key.index >= index && (furthest == NULL || slot->key.index > furthest->key.index))

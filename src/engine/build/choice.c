@@ -306,12 +306,9 @@ static size_t estimate_output_bytes(const struct kernel_request *request, uint32
     value_info_decode(request->network->model->values.items[value].info, &type);
     if (!type.not_a_tensor && type.has_shape && shape_is_static(&type.shape))
         return tensor_bytes(DATA_FLOAT32, shape_elements(&type.shape));
-    for (size_t i = 0; i < request->layer->inputs.count; i++) {
-        const struct kernel_input *input = &request->inputs[i];
-
+    ARRAY_EACH (const struct kernel_input, input, request->inputs, request->layer->inputs.count)
         if (input->present && !input->constant && shape_elements(&input->shape) * sizeof(float) > bytes)
             bytes = shape_elements(&input->shape) * sizeof(float);
-    }
     return bytes;
 }
 

@@ -243,9 +243,7 @@ int network_decisions_check(const struct network_decisions *decisions, struct lo
     const struct decision_rule *first = NULL;
     size_t idle = 0;
 
-    for (size_t i = 0; i < decisions->rule_count; i++) {
-        const struct decision_rule *rule = &decisions->rules[i];
-
+    ARRAY_EACH (const struct decision_rule, rule, decisions->rules, decisions->rule_count) {
         if (rule->used || rule->may_miss || rule_is_whole_family(rule))
             continue;
         if (!decisions_disable_folding(decisions))

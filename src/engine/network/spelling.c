@@ -197,8 +197,7 @@ int model_respell_sums(struct model *model, struct error *err)
     bool any = false;
     int rc = 0;
 
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
+    VECTOR_EACH (const struct node, node, model->nodes) {
         bool is_sum = node_is_sum_of_two(model, node);
 
         *VECTOR_APPEND(&fields) = is_sum ? respell_sum(model, node->message) : node->field;

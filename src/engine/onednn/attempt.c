@@ -338,8 +338,7 @@ bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct d
 {
     const struct onednn_argument *arguments = attempt->arguments.items;
 
-    for (size_t i = 0; i < attempt->arguments.count; i++) {
-        const struct onednn_argument *argument = &arguments[i];
+    ARRAY_EACH (const struct onednn_argument, argument, arguments, attempt->arguments.count) {
         const struct dnnl_memory_desc *memory;
 
         switch (argument->use) {

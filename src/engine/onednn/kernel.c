@@ -148,12 +148,9 @@ static int onednn_kernel_run(struct kernel *kernel, const struct tensor *inputs,
             ONEDNN_SUCCESS ||
         onednn->stream_wait(onednn->stream) != ONEDNN_SUCCESS)
         return error_set(err, ERR_BACKEND, "oneDNN failed to run a kernel");
-    for (size_t i = 0; i < self->run_count; i++) {
-        const struct run_argument *run = &self->run[i];
-
+    ARRAY_EACH (const struct run_argument, run, self->run, self->run_count)
         if (run->is_output && run->data != outputs[run->position].data)
             memcpy((void *)(uintptr_t)outputs[run->position].data, run->data, run->bytes);
-    }
     return 0;
 }
 

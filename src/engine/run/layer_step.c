@@ -351,8 +351,7 @@ static int take_kernel_outputs(struct layer_step *step, struct layer_values *val
 
 static void round_step_outputs(const struct layer_step *step, const struct layer_values *values)
 {
-    for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
-        const struct step_output *output = &step->outputs[i];
+    ARRAY_EACH (const struct step_output, output, step->outputs, step->request.kernel.layer->outputs.count) {
         const struct tensor *tensor;
 
         if (output->value == VALUE_NONE || output->rounding == PRECISION_FLOAT32)

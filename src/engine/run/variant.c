@@ -263,9 +263,7 @@ static void settle_layers(struct variant *variant)
 
     for (size_t i = 0; i < network->inputs.count; i++)
         known[network->inputs.items[i]] = true;
-    for (size_t i = 0; i < network->layers.count; i++) {
-        struct variant_layer *layer = &variant->layers[i];
-
+    ARRAY_EACH (struct variant_layer, layer, variant->layers, network->layers.count) {
         layer->settled = true;
         for (size_t k = 0; k < layer->step->request.kernel.layer->inputs.count; k++)
             if (layer->step->inputs[k].value != VALUE_NONE && !known[layer->step->inputs[k].value])

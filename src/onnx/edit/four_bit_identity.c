@@ -70,8 +70,7 @@ int model_respell_four_bit_identities(struct model *model, bool *ret_any, struct
 
     for (uint32_t i = 0; i < model->values.count; i++)
         types[i] = (uint8_t)read_stated_type(model, i);
-    for (uint32_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
+    VECTOR_EACH (const struct node, node, model->nodes) {
         uint32_t output = node->outputs.count == 1 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
         int64_t type = output != VALUE_NONE ? find_made_type(model, node, types) : DATA_UNDEFINED;
         bool is_copy = type_is_four_bit(type) && node_is(node, "Identity");

@@ -82,8 +82,7 @@ static double value_of_key(const struct rank_search *search, uint64_t key)
 /* Counts one key by its digit of `width` bits that ends at bit `shift`, if it belongs to a group. */
 static void count_key(struct rank_search *search, uint64_t key, unsigned shift, unsigned width)
 {
-    for (size_t i = 0; i < search->group_count; i++) {
-        struct key_group *group = &search->groups[i];
+    ARRAY_EACH (struct key_group, group, search->groups, search->group_count) {
         if (key >> shift >> width == group->prefix) {
             group->counts[key >> shift & (((uint64_t)1 << width) - 1)]++;
             return;

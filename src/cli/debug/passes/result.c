@@ -414,8 +414,7 @@ static void add_reductions(const struct passes_report *report, struct result *re
     if (report->reductions == NULL)
         return;
     result_begin_table(ret, &reduction_table);
-    for (size_t i = 0; i < report->result->culprits.count; i++) {
-        const struct passes_reduction *reduction = &report->reductions[i];
+    ARRAY_EACH (const struct passes_reduction, reduction, report->reductions, report->result->culprits.count) {
         struct word_list nodes = {0};
 
         for (size_t k = 0; k < reduction->nodes.count; k++)

@@ -43,13 +43,10 @@ static double usual_ratio(const struct quantization_report *result, enum quantiz
     double *ratios = memory_alloc_zero(result->table->count + 1, sizeof(*ratios)), ret;
     size_t count = 0;
 
-    for (size_t i = 0; i < result->table->count; i++) {
-        const struct quantization_row *row = &result->table->rows[i];
-
+    ARRAY_EACH (const struct quantization_row, row, result->table->rows, result->table->count)
         if (quantizer_of(result, row)->role == role && row->tensor.why_not == NULL &&
             !isnan(row->tensor.measures.signal_to_noise))
             ratios[count++] = row->tensor.measures.signal_to_noise;
-    }
     qsort(ratios, count, sizeof(*ratios), compare_numbers);
     ret = count >= FEW ? ratios[count / 2] : NAN;
     free(ratios);
@@ -66,8 +63,7 @@ static void note_noisy(const struct quantization_report *result, struct result *
     SCOPED_STRING(text);
     struct short_list list = {.text = &text, .most = MOST_NAMES};
 
-    for (size_t i = 0; i < result->table->count; i++) {
-        const struct quantization_row *row = &result->table->rows[i];
+    ARRAY_EACH (const struct quantization_row, row, result->table->rows, result->table->count) {
         const struct quantizer *quantizer = quantizer_of(result, row);
 
         if (row->tensor.why_not != NULL || quantizer->role == QUANTIZER_BIAS ||
@@ -262,9 +258,7 @@ static void note_cut_off(const struct quantization_report *result, struct result
     SCOPED_STRING(names);
     struct short_list list = {.text = &names, .most = MOST_NAMES};
 
-    for (size_t i = 0; i < result->table->count; i++) {
-        const struct quantization_row *row = &result->table->rows[i];
-
+    ARRAY_EACH (const struct quantization_row, row, result->table->rows, result->table->count) {
         if (!may_replace_activation(result, row) || !short_list_next(&list))
             continue;
         string_add_quoted(&names, quantizer_of(result, row)->name);

@@ -152,9 +152,7 @@ static const struct result_table output_table = {.key = "outputs",
 static void add_outputs(const struct quantization_table *table, struct result *ret)
 {
     result_begin_table(ret, &output_table);
-    for (size_t i = 0; i < table->output_count; i++) {
-        const struct quantization_output *output = &table->outputs[i];
-
+    ARRAY_EACH (const struct quantization_output, output, table->outputs, table->output_count) {
         result_add_row(ret, (const struct result_cell[]){{.text = output->name},
                                                          effect_cell(output->quantized, table->all_on_crash),
                                                          {.text = table->why_not_run, .number = output->as_run},

@@ -214,9 +214,7 @@ static void read_table(struct quantization_session *command, const struct quanti
     command->ranges = memory_alloc_zero(count, sizeof(*command->ranges));
     for (size_t i = 0; i < count; i++)
         command->ranges[i] = (struct quantizer_range){NAN, NAN};
-    for (size_t i = 0; i < table->count; i++) {
-        const struct quantization_row *row = &table->rows[i];
-
+    ARRAY_EACH (const struct quantization_row, row, table->rows, table->count) {
         double cost = quantization_cost(row);
 
         scores[row->quantizer] = row->alone_crash != NULL ? INFINITY : isnan(cost) ? 0 : pow(10, -cost / 10);
