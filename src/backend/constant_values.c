@@ -180,9 +180,8 @@ static int open_piece(const struct computation *computation, const struct subgra
                       const struct tensor_list *feed, struct subgraph_session *ret, struct error *err)
 {
     struct subgraph fed = *piece; /* shares all of it */
-    struct known_types known;
+    struct known_types known SCOPED(known_types_release) = {0};
     SCOPED_ARENA(arena);
-    int rc;
 
     known_types_init(&known, computation->model, &arena);
     fed.known = &known;
@@ -192,9 +191,7 @@ static int open_piece(const struct computation *computation, const struct subgra
 
         known_types_set(&known, piece->inputs.items[i], &type);
     }
-    rc = subgraph_session_open(ret, &fed, computation->request->backend, &computation->request->runtime, err);
-    known_types_release(&known);
-    return rc;
+    return subgraph_session_open(ret, &fed, computation->request->backend, &computation->request->runtime, err);
 }
 
 /* The nodes of a piece that make, for others only, what cannot be handed to them because it is no tensor. */
@@ -259,8 +256,8 @@ static bool has_weights(const struct computation *computation, const struct valu
 static int compute_piece(struct computation *computation, const struct value_list *nodes,
                          struct value_list *ret_unfeedable, struct error *err)
 {
-    struct subgraph piece = {.model = computation->model};
-    struct tensor_list feed = {0}, outputs = {0};
+    struct subgraph piece SCOPED(subgraph_release) = {.model = computation->model};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0}, outputs SCOPED(tensor_list_release) = {0};
     int rc;
 
     count_reads(computation, nodes, true);
@@ -282,9 +279,6 @@ static int compute_piece(struct computation *computation, const struct value_lis
         rc = keep_piece_outputs(computation, &outputs, err);
     for (size_t i = 0; i < piece.inputs.count; i++)
         release_value(computation, piece.inputs.items[i]);
-    tensor_list_release(&feed);
-    tensor_list_release(&outputs);
-    subgraph_release(&piece);
     return rc;
 }
 

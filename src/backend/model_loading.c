@@ -60,8 +60,8 @@ static int try_to_load(const struct subgraph *subgraph, const struct backend *ba
 int model_loading(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                   enum loading *ret, struct error *ret_why, struct error *err)
 {
-    struct model *model = model_copy(subgraph->model);
-    struct known_types known;
+    struct model *model SCOPED(model_free_pointed) = model_copy(subgraph->model);
+    struct known_types known SCOPED(known_types_release) = {0};
     struct subgraph copy SCOPED(subgraph_release) = {0};
     int rc;
 
@@ -72,10 +72,10 @@ int model_loading(const struct subgraph *subgraph, const struct backend *backend
     copy.known = &known;
     rc = name_nodes(model, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = weights_to_inputs(&copy, &known, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = try_to_load(&copy, backend, request, ret, ret_why, err);
     if (rc == 0 && *ret == LOADING_REFUSED && !bounded_process_is_end(ret_why)) {
         struct error why = {0};
@@ -85,8 +85,5 @@ int model_loading(const struct subgraph *subgraph, const struct backend *backend
         if (strstr(why.message, "External data path") == NULL) /* else the first reason tells more */
             *ret_why = why;
     }
-done:
-    known_types_release(&known);
-    model_free(model);
     return rc;
 }

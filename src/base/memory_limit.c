@@ -64,7 +64,8 @@ static const struct group_files group_versions[] = {
 /* Bytes that the group in `folder` may still allocate; page cache counts as free. */
 static uint64_t left_in_group(const struct group_files *files, const char *folder)
 {
-    char *most_path = file_join(folder, files->most), *used_path = file_join(folder, files->used);
+    char *most_path SCOPED_FREE = file_join(folder, files->most),
+                    *used_path SCOPED_FREE = file_join(folder, files->used);
     char *statistics_path SCOPED_FREE = file_join(folder, "memory.stat");
     uint64_t most, used, cached = 0, left = UINT64_MAX;
 
@@ -73,8 +74,6 @@ static uint64_t left_in_group(const struct group_files *files, const char *folde
         used -= cached < used ? cached : used;
         left = most > used ? most - used : 0;
     }
-    free(used_path);
-    free(most_path);
     return left;
 }
 

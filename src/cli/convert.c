@@ -397,14 +397,12 @@ static int build_by_library(const struct convert_settings *settings, const struc
                             const struct backend_model *source, struct result_file *result, struct error *err)
 {
     bool wants_layers = result->wanted || request->request.wants_layers;
-    struct tensorrt_products products;
+    struct tensorrt_products products SCOPED(tensorrt_products_release) = {0};
     int rc = tensorrt_build(&request->request.settings, source, wants_layers, &products, err);
 
     if (rc < 0)
         return rc;
-    rc = save_products(settings, request, &products, result, err);
-    tensorrt_products_release(&products);
-    return rc;
+    return save_products(settings, request, &products, result, err);
 }
 
 /* The model after the changes of options; TensorRT needs a file if there is one. */
@@ -412,27 +410,23 @@ static int convert_by_tensorrt(const struct command_context *context, const stru
                                struct result_file *result, struct error *err)
 {
     struct backend_model source = {0};
-    struct trt_request request;
-    struct model *model = NULL;
-    char *bytes = NULL;
+    struct trt_request request SCOPED(trt_request_release) = {0};
+    struct model *model SCOPED(model_free_pointed) = NULL;
+    char *bytes SCOPED_FREE = NULL;
     int rc = trt_request_init(&request, context, &settings->engine, &settings->file, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     if (is_changed(settings)) {
         rc = model_file_load(context, &settings->file, &model, err);
         if (rc < 0)
-            goto done;
+            return rc;
         rc = model_io_write(model, &bytes, &source, err);
     } else {
         source.path = settings->file.model.path;
     }
     if (rc == 0)
         rc = build_by_library(settings, &request, &source, result, err);
-done:
-    model_free(model);
-    free(bytes);
-    trt_request_release(&request);
     return rc;
 }
 

@@ -102,11 +102,11 @@ static int write_manuals(const struct command *root, struct words words, const s
 {
     const char *longer[PARSE_MAX_DEPTH];
     const struct command *command;
-    struct parse parse;
+    struct parse parse SCOPED(parse_release) = {0};
     int rc = enter_command(&parse, root, words, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     rc = write_manual(&parse, values, date, err);
     command = parse_command(&parse);
     for (size_t i = 0; i < words.count; i++)
@@ -115,8 +115,6 @@ static int write_manuals(const struct command *root, struct words words, const s
         longer[words.count] = command->subcommands[i]->name;
         rc = write_manuals(root, (struct words){longer, words.count + 1}, values, date, err);
     }
-done:
-    parse_release(&parse);
     return rc;
 }
 

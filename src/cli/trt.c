@@ -411,14 +411,11 @@ static int save_timing_cache(const struct trt_request *request, const struct ten
 /* What a search has told layers to compute in is not among the options. */
 static int save_tactics(const struct trt_request *request, const struct tensorrt_products *products, struct error *err)
 {
-    struct tactic_options options = {0};
-    int rc;
+    struct tactic_options options SCOPED(tactic_options_release) = {0};
 
     precision_words_of(request->precision, &options);
-    rc = trt_replay_save(products, request->values->varies_precision ? NULL : &options, request->values->save_tactics,
-                         request->context->log, err);
-    tactic_options_release(&options);
-    return rc;
+    return trt_replay_save(products, request->values->varies_precision ? NULL : &options, request->values->save_tactics,
+                           request->context->log, err);
 }
 
 /* The engine first: it is what took the time, and is there then whatever becomes of the rest. */

@@ -13,18 +13,15 @@ static int open_loader(const struct command_context *context, const struct build
                        const struct model_file_settings *model, struct data_loader **ret, struct error *err)
 {
     size_t count = builder->profile_count > 0 ? builder->profile_sizes[0] : 0;
-    struct input_shape *shapes = memory_alloc_zero(count + 1, sizeof(*shapes));
+    struct input_shape *shapes SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*shapes));
     struct model_file_settings sample = *model;
-    int rc;
 
     for (size_t i = 0; i < count; i++)
         shapes[i] =
             (struct input_shape){.name = builder->profiles[0][i].name, .shape = builder->profiles[0][i].optimum};
     if (count > 0)
         sample.model.shapes = (struct input_shapes){shapes, count};
-    rc = data_loader_from_options(context, &sample, NULL, ret, err);
-    free(shapes);
-    return rc;
+    return data_loader_from_options(context, &sample, NULL, ret, err);
 }
 
 static int load_samples(struct data_loader *loader, const struct model *model, struct tensorrt_samples *ret,

@@ -34,11 +34,11 @@ int trt_replay_save(const struct tensorrt_products *products, const struct tacti
                     struct log *log, struct error *err)
 {
     struct tactic_replay replay SCOPED(tactic_replay_release) = {0};
-    char *cache = NULL;
+    char *cache SCOPED_FREE = NULL;
     int rc = read_choices(products, &replay, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     if (precision != NULL)
         tactic_options_copy(precision, &replay.precision);
     if (products->tactics.size == 0 && products->timing_cache.size > 0) {
@@ -46,13 +46,10 @@ int trt_replay_save(const struct tensorrt_products *products, const struct tacti
         cache = tactic_replay_cache_path(&replay, path);
         rc = file_write(cache, products->timing_cache.data, products->timing_cache.size, FILE_DURABLE, err);
         if (rc < 0)
-            goto done;
+            return rc;
     }
     log_message(log, LOG_INFO, "Saving tactic replay file to %s", path);
-    rc = tactic_replay_save(&replay, path, err);
-done:
-    free(cache);
-    return rc;
+    return tactic_replay_save(&replay, path, err);
 }
 
 void trt_replay_force(const struct tactic_replay *replay, struct tensorrt_settings *settings, struct arena *arena)

@@ -220,7 +220,7 @@ static int save_reduced_model(struct model_run *run, struct error *err)
 {
     const struct external_settings inside = {0};
     int rc = candidate_fill(&run->maker, &run->bad, err);
-    struct known_types types;
+    struct known_types types SCOPED(known_types_release) = {0};
     struct subgraph written;
 
     /* Check again: hours may have passed since the first check. */
@@ -229,9 +229,7 @@ static int save_reduced_model(struct model_run *run, struct error *err)
     if (rc < 0)
         return rc;
     written = candidate_assume(&run->maker, &run->bad, &types);
-    rc = model_save(&written, run->request->output, &inside, false, err);
-    known_types_release(&types);
-    return rc;
+    return model_save(&written, run->request->output, &inside, false, err);
 }
 
 static void list_kept_nodes(struct model_run *run, struct polygraphy_model_result *ret)

@@ -117,8 +117,8 @@ static int refuse_written_model(const struct command_session *session, struct er
 static int write_command_model(struct command_session *session, const struct backend_model *source, struct model *model,
                                struct error *err)
 {
-    struct path_list made = {0};
-    struct subgraph whole;
+    struct path_list made SCOPED(path_list_release) = {0};
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc;
 
     session->paths[COMMAND_MODEL] = file_join(session->folder, "model.onnx");
@@ -126,10 +126,7 @@ static int write_command_model(struct command_session *session, const struct bac
     if (rc < 0 || source->external_folder == NULL)
         return rc;
     subgraph_init_whole(&whole, model);
-    rc = external_data_provide(&whole, session->folder, EXTERNAL_LINK, &made, err);
-    subgraph_release(&whole);
-    path_list_release(&made);
-    return rc;
+    return external_data_provide(&whole, session->folder, EXTERNAL_LINK, &made, err);
 }
 
 static void lend_model(struct command_session *session, const char *path, struct model *model)

@@ -152,7 +152,7 @@ static int resize_all_axes(struct exact_call *call, const struct resized_axis *a
 {
     const struct exact_value *input = call->inputs[0];
     struct shape shape = *exact_shape(input), next = shape;
-    double *from = NULL, *ret;
+    double *from SCOPED_FREE = NULL, *ret;
     int rc = 0;
 
     for (size_t i = 0; i < shape.rank; i++) {
@@ -160,25 +160,19 @@ static int resize_all_axes(struct exact_call *call, const struct resized_axis *a
         bool is_sure;
 
         next.dims[i] = axes[i].to;
-        if (shape_elements(&next) > EXACT_MOST_PRODUCTS / 64) {
-            rc = exact_refuse(call, err, "it is too large to be computed in float64");
-            goto done;
-        }
+        if (shape_elements(&next) > EXACT_MOST_PRODUCTS / 64)
+            return exact_refuse(call, err, "it is too large to be computed in float64");
         to = memory_alloc_zero(shape_elements(&next) + 1, sizeof(*to));
         is_sure = resize_axis(call, &axes[i], &shape, i, from != NULL ? from : exact_items(input), to);
         free(from);
         from = to;
-        if (!is_sure) {
-            rc = exact_refuse(call, err, "rounding of coordinates decides which element is the nearest one");
-            goto done;
-        }
+        if (!is_sure)
+            return exact_refuse(call, err, "rounding of coordinates decides which element is the nearest one");
         shape = next;
     }
     rc = exact_allocate(call, 0, input->type, &shape, &ret, err);
     for (size_t i = 0; rc == 0 && i < shape_elements(&shape); i++)
         ret[i] = exact_round(call->options, from != NULL ? from[i] : exact_items(input)[i]);
-done:
-    free(from);
     return rc;
 }
 

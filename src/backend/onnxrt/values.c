@@ -124,35 +124,28 @@ static int read_strings(const struct onnxrt *ort, const struct ort_value *value,
                         struct tensor *ret, struct error *err)
 {
     size_t count = shape_elements(shape), size = 0;
-    size_t *offsets = NULL;
-    struct text *texts = NULL;
-    char *bytes = NULL;
+    size_t *offsets SCOPED_FREE = NULL;
+    struct text *texts SCOPED_FREE = NULL;
+    char *bytes SCOPED_FREE = NULL;
     int rc =
         onnxrt_check(ort, ort->api->string_tensor_size(value, &size), err, "ONNX Runtime does not give its strings");
 
     if (rc < 0)
-        goto done;
+        return rc;
     bytes = malloc(size + 1);
     offsets = calloc(count + 1, sizeof(*offsets));
     texts = calloc(count + 1, sizeof(*texts));
-    if (!bytes || !offsets || !texts) {
-        rc = error_set(err, ERR_MEMORY, "no memory for %zu strings of %zu bytes together", count, size);
-        goto done;
-    }
+    if (!bytes || !offsets || !texts)
+        return error_set(err, ERR_MEMORY, "no memory for %zu strings of %zu bytes together", count, size);
     if (count > 0)
         rc = onnxrt_check(ort, ort->api->string_tensor_content(value, bytes, size, offsets, count), err,
                           "ONNX Runtime does not give its strings");
     if (rc < 0)
-        goto done;
+        return rc;
     offsets[count] = size;
     for (size_t i = 0; i < count; i++)
         texts[i] = (struct text){bytes + offsets[i], offsets[i + 1] - offsets[i]};
-    rc = tensor_set_strings(shape, texts, ret, err);
-done:
-    free(texts);
-    free(offsets);
-    free(bytes);
-    return rc;
+    return tensor_set_strings(shape, texts, ret, err);
 }
 
 static int hold_value(const struct onnxrt *ort, struct ort_value *value, enum data_type type, const struct shape *shape,

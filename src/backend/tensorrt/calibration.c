@@ -186,9 +186,8 @@ static void take_inputs(struct tensorrt_calibration *calibration, const struct t
 static int set_profile(struct tensorrt_calibration *calibration, const struct tensorrt_network *network, void *config,
                        struct error *err)
 {
-    struct tensorrt_shapes *items = memory_alloc_zero(calibration->count + 1, sizeof(*items));
+    struct tensorrt_shapes *items SCOPED_FREE = memory_alloc_zero(calibration->count + 1, sizeof(*items));
     struct tensorrt_profile profile = {.items = items};
-    int rc;
 
     for (size_t i = 0; i < calibration->count; i++) {
         const char *name = calibration->inputs[i].io.name;
@@ -197,9 +196,7 @@ static int set_profile(struct tensorrt_calibration *calibration, const struct te
         if (given != NULL)
             items[profile.count++] = (struct tensorrt_shapes){name, given->shape, given->shape, given->shape};
     }
-    rc = tensorrt_profile_for_calibration(network, config, &profile, err);
-    free(items);
-    return rc;
+    return tensorrt_profile_for_calibration(network, config, &profile, err);
 }
 
 int tensorrt_calibration_set(struct tensorrt_calibration *calibration, const struct tensorrt_network *network,

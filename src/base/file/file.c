@@ -363,16 +363,12 @@ bool file_has_extension(const char *path, const char *extension)
 /* Folders that do not exist yet contain no links to resolve. */
 char *file_place(const char *path)
 {
-    char *name = file_basename(path), *folder = file_folder(path);
-    char *real = file_real_path(folder), *ret;
+    char *name SCOPED_FREE = file_basename(path), *folder SCOPED_FREE = file_folder(path);
+    char *real SCOPED_FREE = file_real_path(folder);
 
     if (real == NULL && errno == ENOENT && strcmp(folder, path) != 0)
         real = file_place(folder);
-    ret = file_join(real != NULL ? real : folder, name);
-    free(name);
-    free(folder);
-    free(real);
-    return ret;
+    return file_join(real != NULL ? real : folder, name);
 }
 
 char *file_real_path(const char *path)

@@ -111,12 +111,9 @@ static int copy_tree(const struct tree_copy *copy, struct error *err);
 static int copy_entry(const char *name, void *data, struct error *err)
 {
     const struct tree_copy *folder = data;
-    char *from = file_join(folder->from, name), *to = file_join(folder->to, name);
-    int rc = copy_tree(&(struct tree_copy){from, to, folder->depth + 1}, err);
+    char *from SCOPED_FREE = file_join(folder->from, name), *to SCOPED_FREE = file_join(folder->to, name);
 
-    free(from);
-    free(to);
-    return rc;
+    return copy_tree(&(struct tree_copy){from, to, folder->depth + 1}, err);
 }
 
 static int copy_folder(const struct tree_copy *copy, const struct stat *status, struct error *err)

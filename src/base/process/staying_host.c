@@ -361,9 +361,9 @@ static int spawn_resident(struct resident *resident, const char *command, const 
 
 static int start_resident(struct host *host, struct resident *resident, struct error *err)
 {
-    struct word_list variables = {0};
+    struct word_list variables SCOPED_ITEMS = {0};
     const char *line, *folder;
-    char *requests = NULL, *answers = NULL, *command;
+    char *requests SCOPED_FREE = NULL, *answers SCOPED_FREE = NULL, *command;
     int rc;
 
     requests = make_pipe(host, "requests", &resident->requests);
@@ -376,9 +376,6 @@ static int start_resident(struct host *host, struct resident *resident, struct e
         rc = spawn_resident(resident, command, folder, &variables, err);
         free(command);
     }
-    free(variables.items);
-    free(requests);
-    free(answers);
     return rc;
 }
 
@@ -480,13 +477,13 @@ static bool serve_client(struct host *host, struct client *client)
 {
     struct staying_question question;
     bool is_served = false;
-    char *bytes;
+    char *bytes SCOPED_FREE = NULL;
 
     if (!socket_receive_all(client->socket, &question, sizeof(question)) || question.size > MOST_QUESTION)
         return false;
     bytes = memory_alloc_zero(question.size + 2, 1); /* so that it ends like a question to open a process */
     if (!socket_receive_all(client->socket, bytes, question.size))
-        goto done;
+        return is_served;
     if (question.kind == STAYING_OPEN && client->resident == NULL) {
         open_resident(host, client, (struct text){bytes, question.size}, question.timeout);
         is_served = true;
@@ -496,8 +493,6 @@ static bool serve_client(struct host *host, struct client *client)
     } else if (client->resident != NULL) {
         end_resident(host, client->resident, false);
     }
-done:
-    free(bytes);
     return is_served;
 }
 

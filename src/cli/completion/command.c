@@ -109,8 +109,8 @@ static const char *line_before(const struct shell_words *words, size_t word, con
 
 static int answer_line(const struct command *root, struct words given, struct string_builder *ret, struct error *err)
 {
-    struct candidates candidates;
-    struct shell_words words;
+    struct candidates candidates SCOPED(candidates_release) = {0};
+    struct shell_words words SCOPED(shell_words_release) = {0};
     SCOPED_ARENA(arena);
     const char *typed;
     bool open = false;
@@ -132,8 +132,6 @@ static int answer_line(const struct command *root, struct words given, struct st
         add_others(&candidates, typed, line_before(&words, candidates.command, given.items[1], &arena), ret);
     if (open)
         string_add(ret, "\topen\n");
-    candidates_release(&candidates);
-    shell_words_release(&words);
     return 0;
 }
 

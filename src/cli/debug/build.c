@@ -1,4 +1,5 @@
 /* cli/debug/build.c: build an engine repeatedly, and sort artifacts of builds into good and bad. */
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/outputs.h"
@@ -69,7 +70,7 @@ static int build_by_ourselves(const struct command_context *context, const struc
                               struct debug_session *session, struct error *err)
 {
     const struct repetition *until = &explore->debug.until;
-    struct engine_builds builds;
+    struct engine_builds builds SCOPED(engine_builds_release) = {0};
     struct build_session build = {.maker = engine_builds_maker(&builds), .log = context->log, .until = *until};
     int rc = engine_builds_init(&builds, context, &explore->engine, &explore->file, err);
 
@@ -80,9 +81,7 @@ static int build_by_ourselves(const struct command_context *context, const struc
     builds.file.request.builder.explore_within = explore->within;
     debug_session_watch_data(session, builds.network->model);
     builds.times_are_kept = explore->explore;
-    rc = build_run(&build, session, err);
-    engine_builds_release(&builds);
-    return rc;
+    return build_run(&build, session, err);
 }
 
 /* On TensorRT: one model. */

@@ -173,30 +173,26 @@ static int make_reference(struct passes_command *command, struct error *err)
                           : "with all tried optimizations disabled";
     const char *const environment[] = {"POLYGRAPHY_ITERATION=0",
                                        arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
-    struct word_list words = {0};
+    struct word_list words SCOPED_ITEMS = {0};
     int rc = decisions_write(decisions_of(command), NULL, list, err);
 
     if (rc < 0)
         return rc;
     log_message(command->context->log, LOG_INFO, "The reference is the model in %s, %s", command->runner->name, how);
     add_run(command, true, &words);
-    rc = own_check_make_reference(&command->check, &words, environment,
-                                  arena_printf(arena, "'%s' %s", command->subject.model, how), err);
-    free(words.items);
-    return rc;
+    return own_check_make_reference(&command->check, &words, environment,
+                                    arena_printf(arena, "'%s' %s", command->subject.model, how), err);
 }
 
 /* Removes optimizations without which the model does not run. */
 static int leave_out_refused(struct passes_command *command, struct error *err)
 {
-    struct word_list words = {0};
-    int rc;
+    struct word_list words SCOPED_ITEMS = {0};
 
     add_run(command, true, &words);
     data_loader_add_words(command->context->parse, &words);
-    rc = refused_leave_out(&command->subject, &words, list_path(command), &command->decisions, &command->refused, err);
-    free(words.items);
-    return rc;
+    return refused_leave_out(&command->subject, &words, list_path(command), &command->decisions, &command->refused,
+                             err);
 }
 
 /* Computes the reference, or at least verifies that the model runs with all tried optimizations disabled. */

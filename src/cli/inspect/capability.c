@@ -229,7 +229,7 @@ static int save_part(const struct command_context *context, const struct inspect
                      const struct subgraph *whole, const struct model_part *range, struct error *err)
 {
     size_t first = range->first, end = range->end;
-    char *path =
+    char *path SCOPED_FREE =
         path_in(values->folder,
                 range->supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
                 first, end - 1);
@@ -237,7 +237,6 @@ static int save_part(const struct command_context *context, const struct inspect
     SCOPED_STRING(file_name);
     struct subgraph part SCOPED(subgraph_release) = {0};
     SCOPED_BITSET(nodes);
-    int rc;
 
     if (external.file_name != NULL) {
         string_add_format(&file_name, "%s.nodes-%zu-%zu", external.file_name, first, end - 1);
@@ -248,9 +247,7 @@ static int save_part(const struct command_context *context, const struct inspect
         bitset_add(&nodes, i);
     subgraph_init_nodes(&part, whole, &nodes);
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    rc = model_save(&part, path, &external, false, err);
-    free(path);
-    return rc;
+    return model_save(&part, path, &external, false, err);
 }
 
 static int save_parts(const struct command_context *context, const struct inspect_capability_settings *settings,

@@ -273,7 +273,7 @@ int inspect_capability_providers(const struct command_context *context, const st
 {
     struct backend_request request = model_file_request(context, file);
     struct onnxrt_description runtime;
-    struct provider_trial *trials = NULL;
+    struct provider_trial *trials SCOPED_FREE = NULL;
     struct library_trials libraries SCOPED_ITEMS = {0};
     SCOPED_ARENA(arena);
     size_t count = 0;
@@ -282,7 +282,7 @@ int inspect_capability_providers(const struct command_context *context, const st
     request.bounds = (struct bounds){.seconds = file->bounds.has_seconds ? file->bounds.seconds : USUAL_SECONDS};
     rc = onnxrt_apart_describe(&request, &arena, &runtime, err);
     if (rc < 0)
-        goto done;
+        return rc;
     count = runtime.providers.count;
     trials = memory_alloc_zero(count + 1, sizeof(*trials));
     for (size_t i = 0; i < count; i++) {
@@ -295,7 +295,5 @@ int inspect_capability_providers(const struct command_context *context, const st
     show_providers(&runtime, trials, &libraries, context->log);
     if (json->path != NULL)
         rc = save_json(&runtime, trials, &libraries, json->path, err);
-done:
-    free(trials);
     return rc;
 }

@@ -364,13 +364,10 @@ static int compare_builds(struct tactic_diff *diff, const struct command_context
 static int diff_tactics_run(const struct command_context *context, const struct diff_tactics_settings *settings,
                             struct error *err)
 {
-    struct tactic_diff diff;
-    int rc;
+    struct tactic_diff diff SCOPED(tactic_diff_release) = {0};
 
     tactic_diff_init(&diff);
-    rc = compare_builds(&diff, context, settings, err);
-    tactic_diff_release(&diff);
-    return rc;
+    return compare_builds(&diff, context, settings, err);
 }
 
 DEFINE_COMMAND_RUN(diff_tactics_run, struct diff_tactics_settings)

@@ -382,7 +382,7 @@ static int inspect_trt_engine(const struct command_context *context, const struc
                               const char *plan, const char *layers, struct error *err)
 {
     struct trt_engine_view view = {.layers = is_shown(values, "layers")};
-    struct layer_profile profile = {0};
+    struct layer_profile profile SCOPED(layer_profile_release) = {0};
     struct layer_info info SCOPED(layer_info_release) = {0};
     struct plan_header header;
     int rc = plan ? plan_header_read(plan, &header, err) : 0;
@@ -392,15 +392,12 @@ static int inspect_trt_engine(const struct command_context *context, const struc
     view.header = plan ? &header : NULL;
     rc = load_layers(context, plan, layers, &info, &view, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = values->profile ? layer_profile_open(&profile, values->profile, err) : 0;
     if (rc < 0)
-        goto done;
+        return rc;
     view.profile = values->profile ? &profile : NULL;
-    rc = show_trt_engine(context, values, &view, err);
-done:
-    layer_profile_release(&profile);
-    return rc;
+    return show_trt_engine(context, values, &view, err);
 }
 
 /* Refuses options of a page that would not be written. */

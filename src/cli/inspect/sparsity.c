@@ -87,14 +87,12 @@ static int check_model(const struct command_context *context, const struct inspe
 static int inspect_sparsity_run(const struct command_context *context, const struct inspect_sparsity_settings *settings,
                                 struct error *err)
 {
-    struct model *model;
+    struct model *model SCOPED(model_free_pointed) = NULL;
     int rc = model_file_load(context, &settings->file, &model, err);
 
     if (rc < 0)
         return rc;
-    rc = check_model(context, settings, model, err);
-    model_free(model);
-    return rc;
+    return check_model(context, settings, model, err);
 }
 
 DEFINE_COMMAND_RUN(inspect_sparsity_run, struct inspect_sparsity_settings)

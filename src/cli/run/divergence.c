@@ -381,7 +381,7 @@ static int check_again(const struct divergence_report *report, struct divergence
                                        .sequential = true,
                                        .keep_outputs = true,
                                        .comparison = driver->comparison};
-    struct run_results results = {0};
+    struct run_results results SCOPED(run_results_release) = {0};
     int rc;
 
     file.model.path = report->path;
@@ -390,12 +390,12 @@ static int check_again(const struct divergence_report *report, struct divergence
     ret->matched = true;
     rc = driver_run(&settings, report->loader, &results, &ret->matched, err);
     if (rc < 0 && (rc != ERR_INVALID || results.count == 0))
-        goto done;
+        return rc;
     ret->finds_invalid = has_invalid(&results);
     rc = compare_again(driver, &results, &ret->matched, err);
     ret->comparable = rc != ERR_INVALID || results.count < 2;
     if (rc < 0 && ret->comparable)
-        goto done;
+        return rc;
     ret->comparable &= results.count > 1;
     ret->rechecked = true;
     rc = 0;
@@ -414,8 +414,6 @@ static int check_again(const struct divergence_report *report, struct divergence
             report->log, LOG_INFO,
             "Re-checked without the extra outputs, which can change the result: the model's own outputs hold %s",
             ret->finds_invalid ? "NaN or infinities" : "neither NaN nor infinities");
-done:
-    run_results_release(&results);
     return rc;
 }
 

@@ -182,8 +182,8 @@ static void hide_outputs(struct run_model *ret, const struct model *model, const
 /* In groups every tensor is an output of its group: it is sufficient that the tensors exist. */
 static int add_barriers(struct run_model *ret, struct model *model, struct error *err)
 {
-    struct value_list added = {0};
-    struct subgraph whole;
+    struct value_list added SCOPED_ITEMS = {0};
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc;
 
     if (ret->barriers.count == 0)
@@ -200,8 +200,6 @@ static int add_barriers(struct run_model *ret, struct model *model, struct error
                     "unless requested",
                     added.count, added.count == 1 ? "" : "s");
     }
-    free(added.items);
-    subgraph_release(&whole);
     return rc;
 }
 

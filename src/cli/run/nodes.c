@@ -87,13 +87,13 @@ static double magnitude_of(const struct described_output *output)
 static int write_node_data(const char *path, const struct tensor_summaries *tensors, struct error *err)
 {
     bool compared = tensors->count > 0 && tensors->items[0].worst != NULL;
-    struct json_writer json;
+    struct json_writer json SCOPED(json_writer_release) = {0};
     int rc;
 
     json_writer_init(&json);
     rc = json_writer_open(&json, path, err);
     if (rc < 0)
-        goto done;
+        return rc;
     json_writer_begin_object(&json);
     json_writer_add_string(&json, "name", compared ? "largest error / largest value" : "largest magnitude");
     json_writer_begin_object_member(&json, "results");
@@ -109,10 +109,7 @@ static int write_node_data(const char *path, const struct tensor_summaries *tens
     else
         write_shades(&json, magnitude_shades, ARRAY_LEN(magnitude_shades));
     json_writer_end_object(&json);
-    rc = json_writer_commit(&json, FILE_DURABLE, err);
-done:
-    json_writer_release(&json);
-    return rc;
+    return json_writer_commit(&json, FILE_DURABLE, err);
 }
 
 /* ---- Metadata of ONNX nodes ---- */

@@ -248,14 +248,11 @@ static int choose_runtime_settings(const struct runner_values *values, size_t ru
 
 static int start_host(const struct runner_values *values, struct staying_host **ret, struct error *err)
 {
-    const char **lines = memory_alloc_zero(values->commands.count + 1, sizeof(*lines));
-    int rc;
+    const char **lines SCOPED_FREE = memory_alloc_zero(values->commands.count + 1, sizeof(*lines));
 
     for (size_t i = 0; i < values->commands.count; i++)
         lines[i] = values->commands.items[i].line;
-    rc = command_host_start((struct words){lines, values->commands.count}, ret, err);
-    free(lines);
-    return rc;
+    return command_host_start((struct words){lines, values->commands.count}, ret, err);
 }
 
 /* Those without a name of their own are numbered among those of their kind. */

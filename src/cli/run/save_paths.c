@@ -12,13 +12,10 @@
 /* Whether `path` is `folder` or below it. */
 static bool is_in(const char *path, const char *folder)
 {
-    char *place = file_place(path), *around = file_place(folder);
+    char *place SCOPED_FREE = file_place(path), *around SCOPED_FREE = file_place(folder);
     size_t length = strlen(around);
-    bool ret = strncmp(place, around, length) == 0 && (place[length] == '\0' || place[length] == '/');
 
-    free(place);
-    free(around);
-    return ret;
+    return strncmp(place, around, length) == 0 && (place[length] == '\0' || place[length] == '/');
 }
 
 static int check_loaded(struct words loaded, const char *saved, struct error *err)

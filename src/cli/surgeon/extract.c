@@ -324,7 +324,7 @@ static int extract_part(const struct command_context *context, const struct surg
         .request = model_file_request_for(context, &options->file, model),
         .loader = loader,
     };
-    struct candidate_maker maker;
+    struct candidate_maker maker SCOPED(candidate_maker_release) = {0};
     struct subgraph part SCOPED(subgraph_release) = {0};
     int rc;
 
@@ -332,17 +332,14 @@ static int extract_part(const struct command_context *context, const struct surg
     subgraph_init_whole(&part, model);
     rc = cut_part(model, &options->extract, context->log, &part, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = complete_types(context, options, model, &maker, &part, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = model_trial_run(context, &options->file, &part, options->file.save.path, err);
     if (rc < 0)
-        goto done;
-    rc = model_file_save_new(context, &options->file, &part, err);
-done:
-    candidate_maker_release(&maker);
-    return rc;
+        return rc;
+    return model_file_save_new(context, &options->file, &part, err);
 }
 
 static int extract_with_data(const struct surgeon_job *job, struct error *err)

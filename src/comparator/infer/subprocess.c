@@ -127,14 +127,12 @@ static int run_in_child(const struct task *task, struct error *err)
 
 int subprocess_run(const char *name, subprocess_work *work, void *data, struct run_results *ret, struct error *err)
 {
-    char *path = file_join(system_temporary_folder(), "polygraphy_results_XXXXXX");
+    char *path SCOPED_FREE = file_join(system_temporary_folder(), "polygraphy_results_XXXXXX");
     struct task task = {.name = name, .work = work, .data = data, .path = path};
     int fd = mkstemp(path), rc;
 
-    if (fd < 0) {
-        rc = error_set_errno(err, ERR_IO, "cannot make the temporary file '%s'", path);
-        goto done;
-    }
+    if (fd < 0)
+        return error_set_errno(err, ERR_IO, "cannot make the temporary file '%s'", path);
     close(fd);
     interrupt_remove_at_exit(path);
     rc = run_in_child(&task, err);
@@ -142,7 +140,5 @@ int subprocess_run(const char *name, subprocess_work *work, void *data, struct r
         rc = run_results_load(ret, path, err);
     unlink(path);
     interrupt_keep(path);
-done:
-    free(path);
     return rc;
 }

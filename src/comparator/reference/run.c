@@ -313,8 +313,8 @@ static int run_group(struct reference_run *run, struct layerwise_run *layers, si
 static int run_sample_in_groups(struct reference_run *run, size_t sample, const struct name_map *items,
                                 struct error *err)
 {
-    struct layerwise plan;
-    struct layerwise_run layers;
+    struct layerwise plan SCOPED(layerwise_release) = {0};
+    struct layerwise_run layers SCOPED(layerwise_run_release) = {0};
     size_t groups;
     int rc = plan_sample(run, sample, &plan, err);
 
@@ -327,8 +327,6 @@ static int run_sample_in_groups(struct reference_run *run, size_t sample, const 
     layers.request.log = NULL;
     for (size_t i = 0; rc == 0 && i < groups; i++)
         rc = run_group(run, &layers, i, sample, items, err);
-    layerwise_run_release(&layers);
-    layerwise_release(&plan);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 #include "format/data/file.h"
@@ -109,16 +110,13 @@ static bool fails_if_perturbed(struct study *study, const struct bitset *nodes, 
 
 bool study_is_ill_conditioned(struct study *study, const struct bitset *nodes, double *ret_error)
 {
-    struct value_list tensors = {0};
-    bool ret;
+    struct value_list tensors SCOPED_ITEMS = {0};
 
     *ret_error = 0;
     if (study_has_failed(study) || !study_make_values(study))
         return false;
     study_list_replaced_values(study, nodes, &tensors);
-    ret = fails_if_perturbed(study, nodes, &tensors, ret_error);
-    free(tensors.items);
-    return ret;
+    return fails_if_perturbed(study, nodes, &tensors, ret_error);
 }
 
 /* ---- The input data ---- */

@@ -67,7 +67,7 @@ static int write_session(const struct study *study, bool is_finished, struct err
 {
     char *path SCOPED_FREE = file_join(study->question->folder, RESULT_FOLDER_MARKER);
     char question[HASH_TEXT_SIZE], inputs[HASH_TEXT_SIZE];
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     int rc = json_writer_open(&writer, path, err);
 
     if (rc < 0)
@@ -84,9 +84,7 @@ static int write_session(const struct study *study, bool is_finished, struct err
         write_input(&study->inputs.items[i], &writer);
     json_writer_end_array(&writer);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_commit(&writer, FILE_DURABLE, err);
 }
 
 static bool says_hash(struct study_step *session, const char *key, struct hash hash)

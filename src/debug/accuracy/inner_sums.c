@@ -106,9 +106,9 @@ static size_t find_group(const struct shape *shape, const struct inner_sum *sum,
 static double measure_inner_sum(const struct tensor *tensor, const struct inner_sum *sum)
 {
     size_t elements = tensor_elements(tensor);
-    double *values = memory_alloc_zero(elements + 1, sizeof(*values)), ret = 0;
-    double *squares = memory_alloc_zero(elements + 1, sizeof(*squares)), run[ELEMENTS_RUN];
-    size_t *counts = memory_alloc_zero(elements + 1, sizeof(*counts));
+    double *values SCOPED_FREE = memory_alloc_zero(elements + 1, sizeof(*values)), ret = 0;
+    double *squares SCOPED_FREE = memory_alloc_zero(elements + 1, sizeof(*squares)), run[ELEMENTS_RUN];
+    size_t *counts SCOPED_FREE = memory_alloc_zero(elements + 1, sizeof(*counts));
 
     for (size_t first = 0; first < elements; first += ELEMENTS_RUN) {
         size_t count = elements_in_run(elements, first);
@@ -128,9 +128,6 @@ static double measure_inner_sum(const struct tensor *tensor, const struct inner_
         ret = fmax(ret, sum->what == SQUARES ? squares[i] : fabs(values[i]));
         ret = fmax(ret, sum->what == VALUES_AND_SPREAD ? spread : 0);
     }
-    free(values);
-    free(squares);
-    free(counts);
     return ret;
 }
 

@@ -174,7 +174,7 @@ static int save_log(struct study_step *step, const struct process_result *result
 /* From here on the experiment is not run again. */
 static int save_done(struct study_step *step, struct error *err)
 {
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     int rc = json_writer_open(&writer, step_path(step, "done.json"), err);
 
     if (rc < 0)
@@ -186,9 +186,7 @@ static int save_done(struct study_step *step, struct error *err)
     json_writer_add_string(&writer, "complaint", step->complaint != NULL ? step->complaint : "");
     json_writer_add_strings(&writer, "warnings", step->warnings.items, step->warnings.count);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_commit(&writer, FILE_DURABLE, err);
 }
 
 /* Whether this very command has ended here before; then what is kept of it is filled in. */
@@ -215,13 +213,11 @@ static bool find_done(struct study_step *step)
 /* Whether this very command was begun in the folder before. */
 static bool was_begun(const struct study_step *step, const char *path)
 {
-    char *before = NULL;
+    char *before SCOPED_FREE = NULL;
     size_t size = 0;
-    bool ret = file_exists(path) && file_read(path, MOST_COMMAND, &before, &size, NULL) == 0 &&
-               size == strlen(step->command) && memcmp(before, step->command, size) == 0;
 
-    free(before);
-    return ret;
+    return file_exists(path) && file_read(path, MOST_COMMAND, &before, &size, NULL) == 0 &&
+           size == strlen(step->command) && memcmp(before, step->command, size) == 0;
 }
 
 /* ---- Running ---- */

@@ -15,7 +15,7 @@
 /* "dir/name.onnx" with number 2 in folder "work" becomes "work/name.j2.onnx". */
 static char *path_of(const char *usual, const char *folder, size_t number)
 {
-    char *own_folder = file_folder(usual), *name = file_basename(usual);
+    char *own_folder SCOPED_FREE = file_folder(usual), *name SCOPED_FREE = file_basename(usual);
     const char *extension = file_extension(name);
     SCOPED_STRING(numbered);
     char *ret;
@@ -28,8 +28,6 @@ static char *path_of(const char *usual, const char *folder, size_t number)
         ret = string_take(&numbered);
     else
         ret = file_join(folder != NULL ? folder : own_folder, numbered.data);
-    free(own_folder);
-    free(name);
     return ret;
 }
 

@@ -452,13 +452,11 @@ int candidate_write(struct candidate_maker *maker, const struct subgraph *candid
                     struct hash *ret_hash, struct error *err)
 {
     int rc = candidate_data_write(maker->reference, candidate, paths, err);
-    struct known_types types;
+    struct known_types types SCOPED(known_types_release) = {0};
     struct subgraph written;
 
     if (rc < 0)
         return rc;
     written = candidate_assume(maker, candidate, &types);
-    rc = model_write(&written, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, ret_hash, err);
-    known_types_release(&types);
-    return rc;
+    return model_write(&written, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, ret_hash, err);
 }

@@ -72,12 +72,9 @@ static void leave_file(struct candidate_files *files, const char *path)
 
 static bool is_same_folder(const char *a, const char *b)
 {
-    char *real_a = file_real_path(a), *real_b = file_real_path(b);
-    bool is = real_a != NULL && real_b != NULL && strcmp(real_a, real_b) == 0;
+    char *real_a SCOPED_FREE = file_real_path(a), *real_b SCOPED_FREE = file_real_path(b);
 
-    free(real_a);
-    free(real_b);
-    return is;
+    return real_a != NULL && real_b != NULL && strcmp(real_a, real_b) == 0;
 }
 
 void candidate_files_leave_for(struct candidate_files *files, const struct subgraph *result, const char *path)

@@ -56,14 +56,11 @@ static void add_names(const struct passes_search *passes, const struct bitset *o
 
 static struct hash hash_names(void *data, const struct bitset *off)
 {
-    struct string_builder names;
-    struct hash ret;
+    struct string_builder names SCOPED(string_release) = {0};
 
     string_init(&names);
     add_names(data, off, &names);
-    ret = hash_bytes(names.data, names.size);
-    string_release(&names);
-    return ret;
+    return hash_bytes(names.data, names.size);
 }
 
 /* The search chooses enabled optimizations; those found in earlier rounds stay disabled. */
@@ -95,14 +92,11 @@ static int make_list(void *data, const struct bitset *off, struct error *err)
 static int save_list(void *data, const char *path, struct error *err)
 {
     const struct passes_search *passes = data;
-    struct string_builder names;
-    int rc;
+    struct string_builder names SCOPED(string_release) = {0};
 
     string_init(&names);
     add_names(passes, &passes->off, &names);
-    rc = file_write(path, names.data, names.size, FILE_INTERMEDIATE, err);
-    string_release(&names);
-    return rc;
+    return file_write(path, names.data, names.size, FILE_INTERMEDIATE, err);
 }
 
 /* ---- Apart from the search ---- */
@@ -224,7 +218,7 @@ static int isolate_units(struct passes_search *passes, const char *suffix, struc
 static int isolate_places(struct passes_search *passes, size_t round, struct bitset *found, enum verdict *ret,
                           struct error *err)
 {
-    struct bitset places, off;
+    struct bitset places SCOPED(bitset_release) = {0}, off;
     int rc;
 
     make_units(passes, found, false);
@@ -236,7 +230,7 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
     bitset_init(&places, passes->decisions.count);
     rc = isolate_units(passes, set_key(passes, "places", round), &places, ret, err);
     if (rc < 0 || bitset_count(&places) == 0)
-        goto done;
+        return rc;
     bitset_clear(found);
     bitset_unite(found, &places);
     bitset_init_copy(&off, &passes->result->off);
@@ -246,8 +240,6 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
         (struct check_request){ROLE_CANDIDATE, set_key(passes, "_without_places", round), "culprits disabled"}, ret,
         err);
     bitset_release(&off);
-done:
-    bitset_release(&places);
     return rc;
 }
 
@@ -257,7 +249,7 @@ static int find_culprits(struct passes_search *passes, size_t round, enum verdic
 {
     bool by_kind = passes->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
     bool is_first = round == 1 && passes->phase[0] == '\0';
-    struct bitset found, all;
+    struct bitset found SCOPED(bitset_release) = {0}, all SCOPED(bitset_release) = {0};
     int rc;
 
     bitset_init(&all, passes->decisions.count);
@@ -275,8 +267,6 @@ static int find_culprits(struct passes_search *passes, size_t round, enum verdic
         if (by_kind && !places)
             bitset_unite(&passes->whole, &found);
     }
-    bitset_release(&all);
-    bitset_release(&found);
     return rc;
 }
 
@@ -337,9 +327,8 @@ static int enable_unnecessary(struct passes_search *passes, struct error *err)
 /* Confirms that these fail with all others disabled. */
 static int confirm_culprits(struct passes_search *passes, const struct bitset *culprits, struct error *err)
 {
-    struct string_builder what;
-    struct bitset off;
-    int rc;
+    struct string_builder what SCOPED(string_release) = {0};
+    struct bitset off SCOPED(bitset_release) = {0};
 
     bitset_init(&off, passes->decisions.count);
     bitset_fill(&off);
@@ -348,10 +337,7 @@ static int confirm_culprits(struct passes_search *passes, const struct bitset *c
     string_add_format(&what, "the model with all but '%s'%s disabled",
                       passes->decisions.items[bitset_next(culprits, 0)],
                       bitset_count(culprits) > 1 ? " and others" : "");
-    rc = experiment_confirm(&passes->experiment, &off, what.data, VERDICT_FAIL, err);
-    string_release(&what);
-    bitset_release(&off);
-    return rc;
+    return experiment_confirm(&passes->experiment, &off, what.data, VERDICT_FAIL, err);
 }
 
 /* Confirms both directions of the answer if they were found. */

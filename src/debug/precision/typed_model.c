@@ -208,8 +208,7 @@ static uint32_t *find_pieces(const struct typed_models *models, const struct bit
     SCOPED_BITSET(moving);
     SCOPED_BITSET(raised);
     struct cast_question question = {.model = network->model, .low = &low, .moving = &moving};
-    uint64_t *elements = known_elements(models);
-    uint32_t *ret;
+    uint64_t *elements SCOPED_FREE = known_elements(models);
 
     typed_model_find_low(models, chosen, false, &low);
     bitset_init_copy(&moving, &low);
@@ -219,9 +218,7 @@ static uint32_t *find_pieces(const struct typed_models *models, const struct bit
             bitset_remove(&moving, network->layers.items[i].nodes.items[k]);
     question.elements = elements;
     casts_find_unworthy(&question, &raised);
-    ret = casts_find_pieces(network->model, &raised, ret_count);
-    free(elements);
-    return ret;
+    return casts_find_pieces(network->model, &raised, ret_count);
 }
 
 /* Assigns this number to a piece that is cheaper in float32 in addition to the choice. */

@@ -66,17 +66,14 @@ int quantization_save(const struct quantization_subject *subject, const struct q
                       const struct quantizer_changes *changes, const char *path, struct error *err)
 {
     struct external_settings external = {.file_name = NULL};
-    struct subgraph whole;
-    struct model *model;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
+    struct model *model SCOPED(model_free_pointed) = NULL;
     int rc = quantizer_changes_apply(subject, ranges, changes, &model, NULL, err);
 
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
-    rc = model_save(&whole, path, &external, false, err);
-    subgraph_release(&whole);
-    model_free(model);
-    return rc;
+    return model_save(&whole, path, &external, false, err);
 }
 
 void quantizer_changes_init_all_off(struct quantizer_changes *changes, const struct quantization_subject *subject)
@@ -92,12 +89,9 @@ void quantizer_changes_init_all_off(struct quantizer_changes *changes, const str
 int quantization_save_without_any(const struct quantization_subject *subject, const char *path, size_t *ret_count,
                                   struct error *err)
 {
-    struct quantizer_changes changes;
-    int rc;
+    struct quantizer_changes changes SCOPED(quantizer_changes_release) = {0};
 
     quantizer_changes_init_all_off(&changes, subject);
     *ret_count = bitset_count(&changes.off);
-    rc = quantization_save(subject, NULL, &changes, path, err);
-    quantizer_changes_release(&changes);
-    return rc;
+    return quantization_save(subject, NULL, &changes, path, err);
 }

@@ -49,7 +49,7 @@ static int record_sample(struct study_runs *runs, struct backend_session *sessio
                          struct tensor_list *ret, struct error *err)
 {
     const struct backend *backend = runs->study->backend;
-    struct tensor_list feed = {0}, outputs = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0}, outputs SCOPED(tensor_list_release) = {0};
     size_t count = session->input_count;
     const struct backend_io *inputs = session->inputs;
     int rc = stop_if_asked(err);
@@ -61,8 +61,6 @@ static int record_sample(struct study_runs *runs, struct backend_session *sessio
         rc = backend->run(session, &feed, NULL, &outputs, NULL, err);
     if (rc == 0)
         rc = keep_outputs(runs, &outputs, ret, err);
-    tensor_list_release(&outputs);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -124,14 +122,11 @@ static int record_with(struct study_runs *runs, const struct backend_model *mode
 {
     struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct onnxrt_entry *entries = entry != NULL ? onnxrt_settings_add(&settings, *entry) : NULL;
-    int rc;
+    struct onnxrt_entry *entries SCOPED_FREE = entry != NULL ? onnxrt_settings_add(&settings, *entry) : NULL;
 
     request.model = *model;
     request.settings = &settings;
-    rc = record_values(runs, &request, ret, err);
-    free(entries);
-    return rc;
+    return record_values(runs, &request, ret, err);
 }
 
 int study_runs_record(struct study_runs *runs, const struct backend_model *model, bool in_float,
@@ -154,7 +149,7 @@ static int record_float(struct study_runs *runs, struct error *err)
 {
     const char *path = runs->study->float_path;
     struct backend_model model = runs->study->request.model;
-    struct string_builder what;
+    struct string_builder what SCOPED(string_release) = {0};
     int rc;
 
     if (path == NULL)
@@ -165,9 +160,7 @@ static int record_float(struct study_runs *runs, struct error *err)
         return rc;
     string_init(&what);
     string_add_format(&what, "'%s', the float model", path);
-    rc = study_runs_refuse_crash(err, what.data);
-    string_release(&what);
-    return rc;
+    return study_runs_refuse_crash(err, what.data);
 }
 
 /* ---- The model with switches ---- */
@@ -176,15 +169,11 @@ static int load_switched(struct study_runs *runs, struct error *err)
 {
     struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct onnxrt_entry *float_entries = onnxrt_settings_add(&settings, without_integer_kernels);
-    struct onnxrt_entry *entries = onnxrt_settings_add(&settings, resting);
-    int rc;
+    struct onnxrt_entry *float_entries SCOPED_FREE = onnxrt_settings_add(&settings, without_integer_kernels);
+    struct onnxrt_entry *entries SCOPED_FREE = onnxrt_settings_add(&settings, resting);
 
     request.settings = &settings;
-    rc = switched_model_open(runs->switched, runs->study->backend, &request, err);
-    free(entries);
-    free(float_entries);
-    return rc;
+    return switched_model_open(runs->switched, runs->study->backend, &request, err);
 }
 
 static int load_switched_first(struct study_runs *runs, struct error *err)

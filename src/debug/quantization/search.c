@@ -73,26 +73,20 @@ static int prepare_changes(struct quantization_lab *lab, const struct quantizer_
 static int leave_quantizers_out(void *data, const struct bitset *chosen, struct error *err)
 {
     struct quantization_lab *lab = data;
-    struct quantizer_changes changes;
-    int rc;
+    struct quantizer_changes changes SCOPED(quantizer_changes_release) = {0};
 
     quantizer_changes_init(&changes, chosen->size);
     bitset_assign(&changes.off, chosen);
-    rc = prepare_changes(lab, &changes, err);
-    quantizer_changes_release(&changes);
-    return rc;
+    return prepare_changes(lab, &changes, err);
 }
 
 static int write_candidate_model(void *data, const char *path, struct error *err)
 {
     const struct quantization_lab *lab = data;
-    struct subgraph whole;
-    int rc;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, lab->model);
-    rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, err);
-    subgraph_release(&whole);
-    return rc;
+    return model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, err);
 }
 
 /* ---- Candidates apart from it ---- */
@@ -202,9 +196,8 @@ static int refine_one(struct quantization_lab *lab, struct quantization_answer *
                                        [REFINE_PER_CHANNEL] = "with a scale for each channel",
                                        [REFINE_16_BITS] = "in 16 bits"};
     struct quantizer_changes changes;
-    struct string_builder what;
+    struct string_builder what SCOPED(string_release) = {0};
     char key[64];
-    int rc;
 
     snprintf(key, sizeof(key), "_refined_%d_%zu", (int)how, quantizer);
     string_init(&what);
@@ -212,9 +205,7 @@ static int refine_one(struct quantization_lab *lab, struct quantization_answer *
     string_add_format(&what, " %s instead of being disabled", ways[how]);
     quantizer_changes_init_copy(&changes, &answer->repair);
     keep_with(&changes, quantizer, how);
-    rc = try_changes(lab, answer, &changes, key, what.data, err);
-    string_release(&what);
-    return rc;
+    return try_changes(lab, answer, &changes, key, what.data, err);
 }
 
 static int refine_one_by_one(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
@@ -295,8 +286,8 @@ static int prove_exclusion(struct quantization_lab *lab, struct quantization_ans
 {
     static const char *const keys[] = {"_around_both_sides", "_around_readers"};
     struct quantizer_exclusion *exclusion = &answer->exclusions[style];
-    struct quantizer_changes changes;
-    struct string_builder what;
+    struct quantizer_changes changes SCOPED(quantizer_changes_release) = {0};
+    struct string_builder what SCOPED(string_release) = {0};
     enum verdict verdict;
     int rc;
 
@@ -313,8 +304,6 @@ static int prove_exclusion(struct quantization_lab *lab, struct quantization_ans
     rc = check_changes(lab, &changes, keys[style], what.data, &verdict, err);
     if (rc == 0 && verdict != VERDICT_SKIP)
         exclusion->proof = verdict == VERDICT_PASS ? EXCLUSION_PASSES : EXCLUSION_FAILS;
-    quantizer_changes_release(&changes);
-    string_release(&what);
     return rc;
 }
 
@@ -340,7 +329,7 @@ static int find_exclusions(struct quantization_lab *lab, struct quantization_ans
 static int open_lab(struct quantization_lab *lab, struct error *err)
 {
     const struct quantization_search_settings *settings = lab->settings;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     size_t count = 0;
     int rc;
 
@@ -356,9 +345,7 @@ static int open_lab(struct quantization_lab *lab, struct error *err)
                          lab->subject->float_model == NULL ? "; pass the original float model with --float"
                                                            : "; the table has the reason for each");
     subgraph_init_whole(&whole, lab->subject->model);
-    rc = candidate_files_provide(&lab->files, &whole, err);
-    subgraph_release(&whole);
-    return rc;
+    return candidate_files_provide(&lab->files, &whole, err);
 }
 
 static int search_quantizers(struct quantization_lab *lab, struct quantization_answer *ret, struct error *err)

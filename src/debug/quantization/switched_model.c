@@ -447,16 +447,13 @@ int switched_model_run(struct switched_model *switched, const struct tensor_list
                        const struct words *wanted, struct tensor_list *ret, struct error *err)
 {
     const struct model *model = switched->subject->model;
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     const struct words own = {.items = switched->outputs, .count = model->outputs.count};
-    int rc;
 
     for (size_t i = 0; i < inputs->count; i++)
         feed_borrowed(&feed, text_of(inputs->items[i].name), &inputs->items[i].tensor);
     for (size_t i = 0; i < switched->subject->quantizers.count; i++)
         feed_quantizer(switched, i, bitset_has(on, i), &feed);
-    rc = switched->session.backend->run(switched->session.session, &feed, wanted != NULL ? wanted : &own, ret, NULL,
-                                        err);
-    tensor_list_release(&feed);
-    return rc;
+    return switched->session.backend->run(switched->session.session, &feed, wanted != NULL ? wanted : &own, ret, NULL,
+                                          err);
 }

@@ -2,6 +2,7 @@
 #include "debug/quantization/tensors.h"
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "onnx/external/tensor.h"
 
 /* Number of tensors per run, which limits memory. */
@@ -107,8 +108,8 @@ static int measure_sample(const struct values_measuring *measuring, struct group
                           struct error *err)
 {
     const struct words wanted = {.items = group->names, .count = group->count};
-    struct tensor_list outputs = {0};
-    struct bitset none;
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
+    struct bitset none SCOPED(bitset_release) = {0};
     int rc;
 
     bitset_init(&none, measuring->subject->quantizers.count);
@@ -122,8 +123,6 @@ static int measure_sample(const struct values_measuring *measuring, struct group
             rc = note_failure(measuring, index, tensor_measuring_add(group->values[i], &values->tensor, &why), &why,
                               err);
     }
-    bitset_release(&none);
-    tensor_list_release(&outputs);
     return rc;
 }
 

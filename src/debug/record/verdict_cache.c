@@ -66,12 +66,9 @@ static int open_own(int folder, const char *name, const char *path, int flags, i
 /* The path without slashes at the end, with which a link would be followed. */
 static char *plain_path(const char *path)
 {
-    char *folder = file_folder(path), *name = file_basename(path);
-    char *ret = strchr(path, '/') != NULL ? file_join(folder, name) : memory_strdup(path);
+    char *folder SCOPED_FREE = file_folder(path), *name SCOPED_FREE = file_basename(path);
 
-    free(folder);
-    free(name);
-    return ret;
+    return strchr(path, '/') != NULL ? file_join(folder, name) : memory_strdup(path);
 }
 
 int verdict_cache_open(const char *folder, struct hash check, struct log *log, struct verdict_cache **ret,

@@ -70,7 +70,7 @@ static size_t find_memory_gap(const struct memory_block *block, struct memory_bl
 
 size_t memory_plan(struct memory_block *blocks, size_t count)
 {
-    struct memory_block **order, **placed;
+    struct memory_block **order SCOPED_FREE = NULL, **placed SCOPED_FREE = NULL;
     size_t total = 0, placed_count = 0;
 
     if (memory_plan_without_reuse(blocks, count) == SIZE_MAX)
@@ -97,7 +97,5 @@ size_t memory_plan(struct memory_block *blocks, size_t count)
         placed[at] = block;
         placed_count++;
     }
-    free(order);
-    free(placed);
     return total;
 }

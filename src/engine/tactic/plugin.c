@@ -210,7 +210,7 @@ static int list_layer_form(struct plugin_provider *provider, const struct kernel
                            struct tactic_list *ret, struct error *err)
 {
     bool alone = !with_fused && request->layer->fused.count > 0;
-    struct plugin_layer layer;
+    struct plugin_layer layer SCOPED(plugin_layer_release) = {0};
     struct error why;
     int rc = plugin_layer_init(&layer, request, with_fused, &why);
 
@@ -220,9 +220,7 @@ static int list_layer_form(struct plugin_provider *provider, const struct kernel
     }
     if (rc < 0)
         return error_set(err, (enum error_code)rc, "%s", why.message);
-    rc = list_plugin_names(provider, request, &layer.layer, alone ? rest : "", ret, err);
-    plugin_layer_release(&layer);
-    return rc;
+    return list_plugin_names(provider, request, &layer.layer, alone ? rest : "", ret, err);
 }
 
 /* Lists tactics for the layer with its fused operations; if there are none, for its first node. */

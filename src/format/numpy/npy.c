@@ -157,33 +157,25 @@ static bool add_item_text(const struct npy_header *header, const uint8_t *item, 
 
 static int convert_texts(const struct npy_header *header, const uint8_t *data, struct tensor *ret, struct error *err)
 {
-    struct text *texts = calloc(header->elements ? header->elements : 1, sizeof(*texts));
+    struct text *texts SCOPED_FREE = calloc(header->elements ? header->elements : 1, sizeof(*texts));
     SCOPED_STRING(bytes);
     struct element_walk walk;
     const char *at;
-    int rc = 0;
 
-    if (!texts) {
-        rc = error_set(err, ERR_MEMORY, "not enough memory for %zu texts", header->elements);
-        goto done;
-    }
+    if (!texts)
+        return error_set(err, ERR_MEMORY, "not enough memory for %zu texts", header->elements);
     walk_start(header, &walk);
     for (size_t i = 0; i < header->elements; i++, walk_step(&walk)) {
         size_t before = bytes.size;
 
-        if (!add_item_text(header, data + walk.element * header->item_size, &bytes)) {
-            rc = error_set(err, ERR_CORRUPT, "text %zu contains a character that is not valid Unicode", i);
-            goto done;
-        }
+        if (!add_item_text(header, data + walk.element * header->item_size, &bytes))
+            return error_set(err, ERR_CORRUPT, "text %zu contains a character that is not valid Unicode", i);
         texts[i].size = bytes.size - before;
     }
     at = bytes.data;
     for (size_t i = 0; i < header->elements; at += texts[i].size, i++)
         texts[i].data = at;
-    rc = tensor_set_strings(&header->shape, texts, ret, err);
-done:
-    free(texts);
-    return rc;
+    return tensor_set_strings(&header->shape, texts, ret, err);
 }
 
 int npy_read(struct span file, struct tensor *ret, struct error *err)

@@ -311,30 +311,27 @@ static void add_session(const struct debug_replay *replay, struct string_builder
 
 int debug_replay_save(const struct debug_replay *replay, const char *path, struct error *err)
 {
-    struct file_writer file;
+    struct file_writer file SCOPED(file_writer_release) = {0};
     SCOPED_STRING(head);
     const char *tail = replay->has_session || replay->text.size > 0 ? "\n}" : "}";
     int rc;
 
     rc = file_writer_open(&file, path, err);
     if (rc < 0)
-        goto done;
+        return rc;
     string_add_char(&head, '{');
     if (replay->has_session)
         add_session(replay, &head);
     rc = file_writer_add(&file, head.data, head.size, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = file_writer_add(&file, replay->text.data, replay->text.size, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = file_writer_add(&file, tail, strlen(tail), err);
     if (rc < 0)
-        goto done;
-    rc = file_writer_commit(&file, FILE_INTERMEDIATE, err);
-done:
-    file_writer_release(&file);
-    return rc;
+        return rc;
+    return file_writer_commit(&file, FILE_INTERMEDIATE, err);
 }
 
 /* As Python's os.path.splitext(): leading dots of the file name do not start an extension. */

@@ -233,11 +233,11 @@ static int add_runner_results(struct run_results_writer *writer, const struct ru
 
 int run_results_save(const struct run_results *results, const char *path, struct error *err)
 {
-    struct run_results_writer writer;
+    struct run_results_writer writer SCOPED(run_results_writer_release) = {0};
     int rc = run_results_writer_open(&writer, path, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     for (size_t i = 0; i < results->count; i++)
         for (size_t k = 0; k < results->items[i].count; k++)
             run_results_writer_expect(&writer, results->items[i].items[k].outputs.count,
@@ -245,10 +245,7 @@ int run_results_save(const struct run_results *results, const char *path, struct
     for (size_t i = 0; i < results->count; i++) {
         rc = add_runner_results(&writer, &results->items[i], err);
         if (rc < 0)
-            goto done;
+            return rc;
     }
-    rc = run_results_writer_commit(&writer, FILE_DURABLE, err);
-done:
-    run_results_writer_release(&writer);
-    return rc;
+    return run_results_writer_commit(&writer, FILE_DURABLE, err);
 }

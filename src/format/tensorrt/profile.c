@@ -134,15 +134,13 @@ int layer_profile_parse(struct layer_profile *ret, struct text text, const char 
 
 int layer_profile_open(struct layer_profile *ret, const char *path, struct error *err)
 {
-    char *data;
+    char *data SCOPED_FREE = NULL;
     size_t size;
     int rc = file_read(path, LARGEST_FILE, &data, &size, err);
 
     if (rc < 0)
         return rc;
-    rc = layer_profile_parse(ret, (struct text){data, size}, path, err);
-    free(data);
-    return rc;
+    return layer_profile_parse(ret, (struct text){data, size}, path, err);
 }
 
 void layer_profile_release(struct layer_profile *profile)

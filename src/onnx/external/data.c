@@ -41,8 +41,8 @@ static bool path_lies_inside(const char *path, const char *folder)
 int external_data_location(const char *path, const char *folder, char **ret, struct error *err)
 {
     char *inside SCOPED_FREE = file_join(folder, "x");
-    char *place = file_place(inside), *target = file_place(path);
-    char *real = file_folder(place), *base = file_basename(path);
+    char *place SCOPED_FREE = file_place(inside), *target SCOPED_FREE = file_place(path);
+    char *real SCOPED_FREE = file_folder(place), *base SCOPED_FREE = file_basename(path);
     const char *location = path;
     int rc = 0;
 
@@ -55,10 +55,6 @@ int external_data_location(const char *path, const char *folder, char **ret, str
                        path, real, base);
     else
         *ret = memory_strdup(location);
-    free(place);
-    free(target);
-    free(real);
-    free(base);
     return rc;
 }
 
@@ -67,37 +63,27 @@ int external_data_path(const struct model *model, struct text location, char **r
     char *name SCOPED_FREE = memory_copy(location.data, location.size);
     char *joined SCOPED_FREE = file_join(model->folder, name);
     char *folder SCOPED_FREE = file_real_path(model->folder);
-    char *real = NULL;
+    char *real SCOPED_FREE = NULL;
     struct stat status;
     int rc = 0;
 
-    if (strlen(name) != location.size || external_data_leads_out(name)) {
-        rc = error_set(err, ERR_CORRUPT, "%s: external data '%s' are outside of the model's folder: refused",
-                       model->display_name, name);
-        goto done;
-    }
+    if (strlen(name) != location.size || external_data_leads_out(name))
+        return error_set(err, ERR_CORRUPT, "%s: external data '%s' are outside of the model's folder: refused",
+                         model->display_name, name);
     real = file_real_path(joined);
-    if (real == NULL || folder == NULL) {
-        rc = error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO,
-                             "%s: cannot find external data '%s' (specify their folder with --external-data-dir)",
-                             model->display_name, joined);
-        goto done;
-    }
-    if (!path_lies_inside(real, folder)) {
-        rc = error_set(err, ERR_CORRUPT, "%s: external data '%s': symlink escapes the model's folder: refused",
-                       model->display_name, name);
-        goto done;
-    }
-    if (stat(real, &status) == 0 && !S_ISREG(status.st_mode)) {
-        rc = error_set(err, ERR_INVALID,
-                       "%s: external data '%s' are not a regular file, but a folder, a pipe or a device",
-                       model->display_name, name);
-        goto done;
-    }
+    if (real == NULL || folder == NULL)
+        return error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO,
+                               "%s: cannot find external data '%s' (specify their folder with --external-data-dir)",
+                               model->display_name, joined);
+    if (!path_lies_inside(real, folder))
+        return error_set(err, ERR_CORRUPT, "%s: external data '%s': symlink escapes the model's folder: refused",
+                         model->display_name, name);
+    if (stat(real, &status) == 0 && !S_ISREG(status.st_mode))
+        return error_set(err, ERR_INVALID,
+                         "%s: external data '%s' are not a regular file, but a folder, a pipe or a device",
+                         model->display_name, name);
     *ret = real;
     real = NULL;
-done:
-    free(real);
     return rc;
 }
 

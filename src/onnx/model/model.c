@@ -516,6 +516,11 @@ void model_free(struct model *model)
     free(model);
 }
 
+void model_free_pointed(struct model **model)
+{
+    model_free(*model);
+}
+
 bool model_next_function(const struct model *model, size_t *place, struct span *ret)
 {
     size_t before = model->fields_before_graph.count;

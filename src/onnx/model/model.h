@@ -134,6 +134,7 @@ int model_parse(struct span bytes, const char *display_name, struct model **ret,
  * Tensors of enclosing graphs have neither producer nor type in it. */
 int model_parse_graph(const struct model *outer, struct span graph, struct model **ret, struct error *err);
 void model_free(struct model *model);
+void model_free_pointed(struct model **model); /* for SCOPED() */
 
 uint32_t model_find_value(const struct model *model, struct text name); /* VALUE_NONE if unknown */
 

@@ -170,8 +170,7 @@ static void answer_decision(const void *data, int answer_to, struct bounded_byte
 
 static const char *const *read_names(struct text lines, struct arena *arena)
 {
-    struct word_list list = {0};
-    const char *const *ret;
+    struct word_list list SCOPED_ITEMS = {0};
 
     while (lines.size > 0) {
         const char *end = memchr(lines.data, '\n', lines.size);
@@ -182,9 +181,7 @@ static const char *const *read_names(struct text lines, struct arena *arena)
         lines = (struct text){lines.data + size, lines.size - size};
     }
     *VECTOR_APPEND(&list) = NULL;
-    ret = arena_copy(arena, list.items, list.count * sizeof(*list.items));
-    free(list.items);
-    return ret;
+    return arena_copy(arena, list.items, list.count * sizeof(*list.items));
 }
 
 /* Runs in a forked process, because kernels leave threads behind, and a program with threads cannot fork the checks
@@ -313,23 +310,18 @@ static void list_other_layers(const struct engine *engine, const struct engine *
 static int force_kernels(const struct passes_subject *subject, struct words off, const struct engine *with,
                          const struct tactic_replay *replay, const char *path, struct error *err)
 {
-    struct tactic_replay again = {0};
-    struct string_builder left = {0};
-    struct build build;
+    struct tactic_replay again SCOPED(tactic_replay_release) = {0};
+    struct string_builder left SCOPED(string_release) = {0};
+    struct build build SCOPED(build_release) = {0};
     int rc = build_without(subject, off, replay, false, &build, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     rc = kernels_find(with, build.engine, &again, &left, err);
     if (rc < 0)
-        goto done;
-    rc = left.size > 0 ? error_set(err, ERR_MISSING, "not all layers support them: %s", left.data)
-                       : tactic_replay_save(replay, path, err);
-done:
-    tactic_replay_release(&again);
-    string_release(&left);
-    build_release(&build);
-    return rc;
+        return rc;
+    return left.size > 0 ? error_set(err, ERR_MISSING, "not all layers support them: %s", left.data)
+                         : tactic_replay_save(replay, path, err);
 }
 
 static bool has_tactics_of_its_own(struct words off)

@@ -321,7 +321,7 @@ static int save_rewritten(const struct passes_subject *subject, struct words off
 {
     struct onnxrt_settings without = settings_without(subject, off);
     struct backend_request request = {.settings = &without};
-    char *bytes = NULL, *folder;
+    char *bytes SCOPED_FREE = NULL, *folder SCOPED_FREE = NULL;
     int rc = barriers_write(subject, off, &bytes, &request.model.size, err);
 
     if (rc < 0)
@@ -332,8 +332,6 @@ static int save_rewritten(const struct passes_subject *subject, struct words off
     rc = open_session(subject, &request, err);
     if (rc == 0)
         rc = model_open(path, NULL, ret, err);
-    free(folder);
-    free(bytes);
     return rc;
 }
 
@@ -383,7 +381,7 @@ static const struct decision_source barrier_source = {.name = "barriers",
 static int compare_optimized(const struct passes_subject *subject, struct words off, const char *folder,
                              struct rewriting *ret, struct error *err)
 {
-    struct model *with = NULL, *without = NULL;
+    struct model *with SCOPED(model_free_pointed) = NULL, *without SCOPED(model_free_pointed) = NULL;
     int rc;
 
     ret->with_path = arena_printf(subject->arena, "%s/rewritten.onnx", folder);
@@ -393,8 +391,6 @@ static int compare_optimized(const struct passes_subject *subject, struct words 
         rc = save_rewritten(subject, off, ret->without_path, &without, err);
     if (rc == 0)
         rewritten_nodes_find(without, with, &ret->nodes);
-    model_free(with);
-    model_free(without);
     return rc;
 }
 

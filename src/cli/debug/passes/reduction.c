@@ -151,17 +151,14 @@ static void add_runtime(const struct reduction_request *request, bool reduces, s
 static int save_inputs(const struct reduction_request *request, const struct paths *paths, const char **ret,
                        struct error *err)
 {
-    struct word_list words = {0};
-    int rc;
+    struct word_list words SCOPED_ITEMS = {0};
 
     *ret = arena_printf(request->subject->arena, "%s/inputs.json", request->folder);
     passes_add_run(request->subject, request->runner, request->subject->model, true, &words);
     data_loader_add_words(request->subject->context->parse, &words);
     add_word(&words, "--save-inputs");
     add_word(&words, *ret);
-    rc = run_command(request, &words, paths->all_off, err);
-    free(words.items);
-    return rc;
+    return run_command(request, &words, paths->all_off, err);
 }
 
 /* With files of the session in `folder`. Writes why there is no part, or NULL. */
@@ -292,17 +289,14 @@ static int make_inputs(const struct reduction_request *request, const struct pat
 
 static int make_golden(const struct reduction_request *request, const struct paths *paths, struct error *err)
 {
-    struct word_list words = {0};
-    int rc;
+    struct word_list words SCOPED_ITEMS = {0};
 
     passes_add_run(request->subject, request->runner, paths->model, true, &words);
     add_word(&words, "--load-inputs");
     add_word(&words, paths->inputs);
     add_word(&words, "--save-outputs");
     add_word(&words, paths->golden);
-    rc = run_command(request, &words, paths->all_off, err);
-    free(words.items);
-    return rc;
+    return run_command(request, &words, paths->all_off, err);
 }
 
 static struct word_list comparison_of(const struct reduction_request *request, const struct paths *paths)
@@ -336,42 +330,39 @@ static int compare_part(const struct reduction_request *request, const struct pa
 
 static const char *command_line(const struct reduction_request *request, const struct paths *paths)
 {
-    struct word_list words = comparison_of(request, paths);
+    struct word_list words SCOPED_ITEMS = comparison_of(request, paths);
     SCOPED_STRING(line);
-    const char *ret;
 
     string_add(&line, CHECK_DISABLED_VARIABLE "=@");
     shell_add_word(&line, paths->others_off, &(struct shell_quotes){0});
     for (size_t i = 0; i < words.count; i++)
         shell_add_argument(&line, words.items[i]);
-    ret = arena_strdup(request->subject->arena, line.data);
-    free(words.items);
-    return ret;
+    return arena_strdup(request->subject->arena, line.data);
 }
 
 static int look_at_both_sides(const struct reduction_request *request, const struct paths *paths,
                               struct passes_reduction *ret, struct error *err)
 {
-    struct model *whole = NULL, *part = NULL;
+    struct model *whole SCOPED(model_free_pointed) = NULL, *part SCOPED(model_free_pointed) = NULL;
     int rc = model_open(request->subject->model, NULL, &whole, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     rc = model_open(paths->model, NULL, &part, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = make_inputs(request, paths, whole, part, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = make_golden(request, paths, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = compare_part(request, paths, paths->others_off, 1, &ret->alone_fails, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = compare_part(request, paths, paths->off, 0, &ret->without_passes, err);
     if (rc < 0)
-        goto done;
+        return rc;
     ret->command = command_line(request, paths);
     ret->original_nodes = whole->nodes.count;
     for (uint32_t i = 0; i < part->nodes.count; i++) {
@@ -379,9 +370,6 @@ static int look_at_both_sides(const struct reduction_request *request, const str
         ret->nodes.items[i].name = arena_strdup(request->subject->arena, model_node_label(part, i));
         ret->nodes.items[i].op_type = arena_text(request->subject->arena, part->nodes.items[i].op_type);
     }
-done:
-    model_free(whole);
-    model_free(part);
     return rc;
 }
 

@@ -178,13 +178,13 @@ static int build_layers(const struct passes_subject *subject, struct words off, 
 {
     struct backend_model source = {.path = subject->model};
     struct tensorrt_products products = {0};
-    struct trt_request request = {0};
+    struct trt_request request SCOPED(trt_request_release) = {0};
     struct tensorrt_settings *settings = &request.request.settings;
     struct command_context quiet;
     int rc = make_quiet_request(subject, &quiet, &request, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     settings->barriers = barriers_of(subject->arena, off);
     settings->build_route = add_routes(subject->arena, settings->build_route, off);
     rc = tensorrt_build(settings, &source, true, &products, err);
@@ -193,8 +193,6 @@ static int build_layers(const struct passes_subject *subject, struct words off, 
     if (rc == 0)
         rc = layer_info_parse(ret, products.layers.data, products.layers.size, "TensorRT's layer information", err);
     tensorrt_products_release(&products);
-done:
-    trt_request_release(&request);
     return rc;
 }
 
@@ -219,14 +217,14 @@ static void list_others(const struct layer_info *of, const struct layer_info *ot
 static int compare_layers(const struct passes_subject *subject, struct words off, const char *folder,
                           struct rewriting *ret, struct error *err)
 {
-    struct layer_info with = {0}, without = {0};
+    struct layer_info with SCOPED(layer_info_release) = {0}, without SCOPED(layer_info_release) = {0};
     int rc = build_layers(subject, (struct words){0}, &with, err);
 
     (void)folder;
     if (rc == 0)
         rc = build_layers(subject, off, &without, err);
     if (rc < 0)
-        goto done;
+        return rc;
     arena_init(&ret->nodes.arena);
     list_others(&without, &with, &ret->nodes.arena, &ret->nodes.before);
     list_others(&with, &without, &ret->nodes.arena, &ret->nodes.after);
@@ -236,9 +234,6 @@ static int compare_layers(const struct passes_subject *subject, struct words off
         log_message(subject->context->log, LOG_WARNING,
                     "Engines with it and without have the same layers: it acts within kernels, or TensorRT has "
                     "decided otherwise and builds differ by themselves (--flaky tells)");
-done:
-    layer_info_release(&with);
-    layer_info_release(&without);
     return rc;
 }
 

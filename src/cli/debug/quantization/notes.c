@@ -40,7 +40,7 @@ static int compare_numbers(const void *a, const void *b)
 /* Median of the ratios in the own tensors of a role; NAN with fewer than FEW. */
 static double usual_ratio(const struct quantization_report *result, enum quantizer_role role)
 {
-    double *ratios = memory_alloc_zero(result->table->count + 1, sizeof(*ratios)), ret;
+    double *ratios SCOPED_FREE = memory_alloc_zero(result->table->count + 1, sizeof(*ratios));
     size_t count = 0;
 
     ARRAY_EACH (const struct quantization_row, row, result->table->rows, result->table->count)
@@ -48,9 +48,7 @@ static double usual_ratio(const struct quantization_report *result, enum quantiz
             !isnan(row->tensor.measures.signal_to_noise))
             ratios[count++] = row->tensor.measures.signal_to_noise;
     qsort(ratios, count, sizeof(*ratios), compare_numbers);
-    ret = count >= FEW ? ratios[count / 2] : NAN;
-    free(ratios);
-    return ret;
+    return count >= FEW ? ratios[count / 2] : NAN;
 }
 
 /* Quantizers with far more noise in their own tensor than others of their role, independent of the outputs. Biases are

@@ -89,7 +89,7 @@ static int make_reference(struct quantization_session *command, struct error *er
 {
     static const char *const environment[] = {"POLYGRAPHY_ITERATION=0", NULL};
     const char *model = command->float_path;
-    struct word_list words = {0};
+    struct word_list words SCOPED_ITEMS = {0};
     size_t left_out;
     int rc;
 
@@ -104,10 +104,8 @@ static int make_reference(struct quantization_session *command, struct error *er
         log_message(command->context->log, LOG_INFO, "The reference is '%s'", model);
     }
     add_run(command, model, &words);
-    rc = own_check_make_reference(&command->check, &words, environment, arena_printf(arena_of(command), "'%s'", model),
-                                  err);
-    free(words.items);
-    return rc;
+    return own_check_make_reference(&command->check, &words, environment,
+                                    arena_printf(arena_of(command), "'%s'", model), err);
 }
 
 /* Without --check: compares each candidate with the reference. */
