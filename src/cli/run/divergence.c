@@ -349,7 +349,7 @@ static int compare_again(const struct driver_settings *driver, struct run_result
     comparison.divergence = NULL;
     comparison.on_compared = NULL;
     for (size_t i = 0; i < driver->load_count; i++) {
-        rc = data_file_add_results(results, driver->load_outputs[i], err);
+        rc = data_file_add_results_from(results, driver->load_outputs[i], driver->first_loaded, err);
         if (rc < 0)
             return rc;
     }

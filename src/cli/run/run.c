@@ -21,6 +21,7 @@
 #include "cli/run/report.h"
 #include "cli/run/save_paths.h"
 #include "cli/run/settings.h"
+#include "cli/run/steps.h"
 #include "comparator/compare/accuracy.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
@@ -91,9 +92,9 @@ static bool runs_in_groups(const struct run_settings *options)
 
     if (comparison->first_divergence)
         return runners->names.count > 0 && !run_model_has_runner(runners, &engine_backend);
-    return runners->names.count > 0 && load->outputs.mark_all && load->output_operators.count == 0 &&
-           settings->memory != UINT64_MAX && !settings->use_subprocess && !settings->sequential &&
-           !run_model_has_runner(runners, &engine_backend);
+    return runners->names.count > 0 && options->steps.count == 0 && load->outputs.mark_all &&
+           load->output_operators.count == 0 && settings->memory != UINT64_MAX && !settings->use_subprocess &&
+           !settings->sequential && !run_model_has_runner(runners, &engine_backend);
 }
 
 static int check_divergence_options(const struct run_settings *options, struct error *err)
@@ -176,8 +177,8 @@ static int check_request(const struct command_context *context, const struct run
     if (settings->nodes.annotated != NULL && (model->path == NULL || model->type != MODEL_ONNX))
         return error_set(err, ERR_INVALID, "--annotate needs an ONNX model, of which it writes a copy: put it first");
     if (accuracy_values_check(&settings->accuracy, comparison, err) < 0 ||
-        check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0 ||
-        run_check_save_paths(settings, err) < 0)
+        run_steps_check(context, settings, err) < 0 || check_runner_options(context, settings, err) < 0 ||
+        check_divergence_options(settings, err) < 0 || run_check_save_paths(settings, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))
@@ -315,9 +316,30 @@ static void release_runners(struct chosen_runners *runners)
     free(runners->commands);
 }
 
+/* With --first-divergence: tensors inside the model are compared with the data of one step. Returns whether there is
+ * one. */
+static bool look_into_step(const struct run_model *model, struct driver_settings *settings, struct data_loader *loader,
+                           const struct step_outcome *outcome)
+{
+    size_t step = step_to_look_into(outcome);
+
+    if (!model->settings->comparison.first_divergence)
+        return false;
+    if (step == SIZE_MAX) {
+        log_message(settings->log, LOG_INFO, "No step fails: tensors inside the model are not compared");
+        return false;
+    }
+    log_message(settings->log, LOG_INFO, "Tensors inside the model are compared with the inputs of step %zu, of %s",
+                step, settings->runners[0].name);
+    data_loader_replace(loader, &outcome->steps.feeds.items[step]);
+    settings->first_loaded = step;
+    settings->save.inputs = settings->save.input_blobs = settings->save.outputs = NULL;
+    return true;
+}
+
 /* All but the runners, and where results go. `model` is of the context, and to be released in any case. */
 static int run_models(struct run_model *model, struct driver_settings *settings, struct divergence_findings *findings,
-                      bool *ret_passed, struct error *err)
+                      struct step_outcome *steps, bool *ret_passed, struct error *err)
 {
     const struct command_context *context = model->context;
     struct model_file_settings settings_of_file = model->settings->file;
@@ -328,9 +350,12 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     struct data_loader *loader = NULL;
     struct run_results results = {0};
     struct first_divergence divergence;
+    bool in_steps = model->settings->steps.count > 0, steps_passed = true;
     int rc = 0;
 
-    settings_of_file.data.streamed = !settings->sequential;
+    if (in_steps && run_steps_prepare(context, model->settings, &settings_of_file, steps, err) < 0)
+        return err->code;
+    settings_of_file.data.streamed = in_steps || !settings->sequential;
     first_divergence_init(&divergence);
     if (settings->count > 0)
         rc = data_loader_from_options(context, file, NULL, &loader, err);
@@ -348,6 +373,11 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     comparison_list_rules(values, rules);
     settings->rules = rules;
     settings->rule_count = ARRAY_LEN(rules);
+    if (in_steps)
+        rc = run_steps(model, settings, loader, steps, &steps_passed, err);
+    *ret_passed = steps_passed;
+    if (rc < 0 || (in_steps && !look_into_step(model, settings, loader, steps)))
+        goto done;
     settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
     rc = driver_run(settings, loader, &results, ret_passed, err);
     if (rc == 0 && values->first_divergence && !settings->in_groups) {
@@ -362,6 +392,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
                                &divergence, findings, err);
         *ret_passed &= !divergence_is_hidden(findings);
     }
+    *ret_passed &= steps_passed;
 done:
     run_results_release(&results);
     first_divergence_release(&divergence);
@@ -385,8 +416,16 @@ struct accounts {
     struct json_writer *json;   /* NULL: not wanted */
     struct report *page;        /* NULL: not wanted */
     struct divergence_findings findings;
+    struct step_outcome steps;
     const struct chosen_runners *runners;
 };
+
+static void release_accounts(struct accounts *accounts)
+{
+    divergence_findings_release(&accounts->findings);
+    step_outcome_release(&accounts->steps);
+    report_free(accounts->page);
+}
 
 static void write_json(const struct run_model *model, const struct accounts *accounts, bool passed,
                        const struct model *file)
@@ -405,6 +444,8 @@ static void write_json(const struct run_model *model, const struct accounts *acc
                         json);
     if (json_writer_key_or_null(json, "first_divergence", model->model != NULL && values->first_divergence))
         divergence_findings_write(&accounts->findings, model->model, file, accounts->results, json);
+    if (json_writer_key_or_null(json, "steps", accounts->steps.count > 0))
+        step_outcome_write(&accounts->steps, json);
     json_writer_end_object(json);
 }
 
@@ -502,9 +543,9 @@ static int finish_accuracy(const struct command_context *context, const struct a
 }
 
 static int run_and_judge(struct run_model *model, struct driver_settings *settings, const struct watchers *watchers,
-                         struct divergence_findings *findings, bool *passed, struct error *err)
+                         struct accounts *accounts, bool *passed, struct error *err)
 {
-    int rc = run_models(model, settings, findings, passed, err);
+    int rc = run_models(model, settings, &accounts->findings, &accounts->steps, passed, err);
 
     if (rc < 0 || watchers->accuracy == NULL)
         return rc;
@@ -575,7 +616,7 @@ static int run_command(const struct command_context *context, const struct run_s
     rc = plots_init(&plots, &plots_settings, err);
     if (rc < 0)
         goto done;
-    rc = run_and_judge(&model, &settings, &watchers, &accounts.findings, &passed, err);
+    rc = run_and_judge(&model, &settings, &watchers, &accounts, &passed, err);
     /* A difference that was seen is what counts, even where something else could not be compared. */
     if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
         log_message(context->log, LOG_CRITICAL, "%s", err->message);
@@ -598,8 +639,7 @@ done:
     release_runners(&runners);
     run_report_release(&report);
     json_writer_release(&json);
-    divergence_findings_release(&accounts.findings);
-    report_free(accounts.page);
+    release_accounts(&accounts);
     run_model_release(&model);
     return rc < 0 ? rc : !passed;
 }
@@ -623,6 +663,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct run_settings, report, report_options),
     COMMAND_GROUP(struct run_settings, common.junit, junit_options),
     COMMAND_GROUP(struct run_settings, nodes, node_options),
+    COMMAND_GROUP(struct run_settings, steps, step_options),
     COMMAND_GROUP(struct run_settings, engine, engine_config_options),
     COMMAND_GROUP(struct run_settings, engine, engine_network_options),
     COMMAND_GROUP(struct run_settings, engine, engine_file_options),

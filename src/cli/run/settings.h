@@ -4,12 +4,21 @@
 
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
+#include "onnx/inputs/decoder.h"
 
 struct node_values {
     const char *node_data, *annotated; /* paths; NULL: not wanted */
 };
 
 OPTION_GROUP(struct node_values, node_options);
+
+struct step_values {
+    int64_t count; /* behind the prefill; 0: the model is not run in steps */
+    struct decoder_words words;
+    const char *save_inputs; /* NULL: not wanted */
+};
+
+OPTION_GROUP(struct step_values, step_options);
 
 struct run_settings {
     struct common_settings common;
@@ -22,6 +31,7 @@ struct run_settings {
     struct accuracy_values accuracy;
     struct engine_values engine;
     struct node_values nodes;
+    struct step_values steps;
 };
 
 #endif

@@ -21,6 +21,7 @@ struct data_loader {
     struct log *log;
     struct feed_dicts feeds; /* loaded or kept */
     bool kept;
+    bool is_replaced;              /* by data_loader_replace(): as if they were loaded */
     struct input_stream *stream;   /* instead of loaded feeds; NULL: none */
     struct tensor_list held;       /* of one iteration */
     int64_t held_iteration;        /* -1: none */
@@ -30,7 +31,7 @@ struct data_loader {
 
 static bool is_loaded(const struct data_loader *loader)
 {
-    return loader->settings.files.count > 0;
+    return loader->settings.files.count > 0 || loader->is_replaced;
 }
 
 int data_loader_new(const struct data_loader_settings *settings, struct log *log, struct data_loader **ret,
@@ -64,6 +65,26 @@ void data_loader_free(struct data_loader *loader)
     feed_dicts_release(&loader->feeds);
     derived_inputs_release(&loader->derived);
     free(loader);
+}
+
+void data_loader_replace(struct data_loader *loader, const struct tensor_list *feed)
+{
+    struct tensor_list *only;
+
+    input_stream_free(loader->stream);
+    loader->stream = NULL;
+    loader->held_iteration = -1;
+    feed_dicts_release(&loader->feeds);
+    only = VECTOR_APPEND(&loader->feeds);
+    *only = (struct tensor_list){0};
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct tensor *tensor = &feed->items[i].tensor;
+        struct tensor borrowed;
+
+        tensor_borrow(tensor->type, &tensor->shape, tensor->data, tensor->size, &borrowed);
+        tensor_list_add(only, text_of(feed->items[i].name), &borrowed);
+    }
+    loader->is_replaced = true;
 }
 
 bool data_loader_generates(const struct data_loader *loader)

@@ -67,6 +67,9 @@ int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs
 int data_loader_hold(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
                      const struct tensor_list **ret, struct error *err);
 
+/* From now on the only iteration has these data, which must outlive the loader. */
+void data_loader_replace(struct data_loader *loader, const struct tensor_list *feed);
+
 /* The loaded or kept data, for feed_dicts_save(). Owned by the loader. */
 const struct feed_dicts *data_loader_kept(const struct data_loader *loader);
 

@@ -46,15 +46,20 @@ static bool is_sequential(const struct driver *driver)
 
 static size_t runner_iterations(const struct driver *driver)
 {
-    return driver->settings->count > 0 ? (size_t)data_loader_iterations(driver->loader) : 0;
+    const struct driver_settings *settings = driver->settings;
+
+    if (settings->count == 0)
+        return 0;
+    return settings->steps != NULL ? settings->steps->count : (size_t)data_loader_iterations(driver->loader);
 }
 
 /* The number of iterations of a runner or of a loaded result; not sequential. */
 static size_t result_iterations(const struct driver *driver, size_t result)
 {
-    size_t runners = driver->settings->count;
+    size_t runners = driver->settings->count, first = driver->settings->first_loaded;
+    size_t count = result < runners ? runner_iterations(driver) + first : driver->loaded.items[result - runners].count;
 
-    return result < runners ? runner_iterations(driver) : driver->loaded.items[result - runners].count;
+    return count > first ? count - first : 0;
 }
 
 /* A result in the current iteration; not sequential. */
@@ -104,24 +109,6 @@ static int begin_runners(struct driver *driver, struct error *err)
     return 0;
 }
 
-/* Saves the input data of a sequential run, in the process that has them. */
-static int save_inputs(const struct driver *driver, struct error *err)
-{
-    const struct driver_settings *settings = driver->settings;
-    const struct feed_dicts *feeds = data_loader_kept(driver->loader);
-    struct saving saving = {.paths = {.inputs = settings->save.inputs, .input_blobs = settings->save.input_blobs},
-                            .iterations = feeds->count,
-                            .log = settings->log};
-    int rc = saving_open(&saving, err);
-
-    for (size_t i = 0; i < feeds->count && rc == 0; i++)
-        rc = saving_add_inputs(&saving, &feeds->items[i], err);
-    if (rc == 0)
-        rc = saving_commit(&saving, err);
-    saving_release(&saving);
-    return rc;
-}
-
 /* Sequentially, other runners need the input data again. */
 static int keep_inputs(const struct driver *driver, struct error *err)
 {
@@ -133,7 +120,9 @@ static int keep_inputs(const struct driver *driver, struct error *err)
 
     if (is_saved || settings->count > 1)
         rc = data_loader_keep(driver->loader, inputs, count, err);
-    return rc == 0 && is_saved ? save_inputs(driver, err) : rc;
+    if (rc < 0 || !is_saved)
+        return rc;
+    return saving_write_inputs(&settings->save, data_loader_kept(driver->loader), settings->log, err);
 }
 
 /* Allocates results, which must not move until the turn ends. */
@@ -200,19 +189,27 @@ static int feed_runners(struct driver *driver, size_t index, struct error *err)
 {
     size_t count;
     const struct backend_io *inputs = worker_inputs(driver, driver->first, &count);
-    const struct tensor_list *held;
+    struct decoder_steps *steps = driver->settings->steps;
+    const struct tensor_list *held = NULL;
     int rc = 0;
 
-    if (!is_sequential(driver))
+    if (!is_sequential(driver) && steps == NULL)
         rc = data_loader_hold(driver->loader, inputs, count, (int64_t)index, &held, err);
     for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+        struct tensor_list *feed = &driver->workers[r].feed;
+
         inputs = worker_inputs(driver, r, &count);
-        rc = data_loader_feed(driver->loader, inputs, count, (int64_t)index, &driver->workers[r].feed, err);
+        if (steps != NULL)
+            rc = decoder_steps_feed(steps, driver->loader, &(struct fed_runner){r, inputs, count}, index, feed, err);
+        else
+            rc = data_loader_feed(driver->loader, inputs, count, (int64_t)index, feed, err);
     }
     if (rc < 0)
         return rc;
     log_iteration(driver, index, &driver->workers[driver->first].feed);
-    return is_sequential(driver) ? 0 : saving_add_inputs(&driver->saving, held, err);
+    if (is_sequential(driver))
+        return 0;
+    return saving_add_inputs(&driver->saving, steps != NULL ? &driver->workers[driver->first].feed : held, err);
 }
 
 static int begin_iteration(struct driver *driver, size_t index, struct error *err)
@@ -236,14 +233,16 @@ static int begin_iteration(struct driver *driver, size_t index, struct error *er
 
 static int read_loaded(const struct driver *driver, size_t index, struct error *err)
 {
+    size_t from = index + driver->settings->first_loaded;
+
     for (size_t i = 0; i < driver->loaded.count; i++) {
         struct iteration_result *result = current_iteration(driver, driver->settings->count + i);
         int rc = 0;
 
         free(result->runner_name);
         *result = (struct iteration_result){0};
-        if (index < driver->loaded.items[i].count)
-            rc = result_stream_read(&driver->loaded.items[i], index, result, err);
+        if (from < driver->loaded.items[i].count)
+            rc = result_stream_read(&driver->loaded.items[i], from, result, err);
         if (rc == 0)
             rc = rank_outputs(driver, &result->outputs, err);
         if (rc < 0)
@@ -277,6 +276,10 @@ static int take_outputs(struct driver *driver, size_t runner, size_t index, stru
     struct worker *worker = &driver->workers[runner];
     int rc = 0;
 
+    if (driver->settings->steps != NULL)
+        rc = decoder_steps_take(driver->settings->steps, runner, come, err);
+    if (rc < 0)
+        return rc;
     VECTOR_EACH (const struct named_tensor, output, *come) {
         struct tensor described;
 
@@ -462,8 +465,8 @@ static size_t count_iterations(const struct driver *driver)
         if (driver->checks.couples[c].iterations > ret)
             ret = driver->checks.couples[c].iterations;
     for (size_t i = 0; i < driver->loaded.count && driver->settings->validate; i++)
-        if (driver->loaded.items[i].count > ret)
-            ret = driver->loaded.items[i].count;
+        if (result_iterations(driver, driver->settings->count + i) > ret)
+            ret = result_iterations(driver, driver->settings->count + i);
     return ret;
 }
 
@@ -538,7 +541,7 @@ static int load_results(const struct driver *driver, struct error *err)
     int rc = 0;
 
     for (size_t i = 0; i < settings->load_count; i++) {
-        rc = data_file_add_results(results, settings->load_outputs[i], err);
+        rc = data_file_add_results_from(results, settings->load_outputs[i], settings->first_loaded, err);
         if (rc < 0)
             return rc;
     }

@@ -19,6 +19,7 @@
 #include "comparator/compare/comparison.h"
 #include "comparator/compare/run_report.h"
 #include "comparator/data/loader.h"
+#include "comparator/infer/decoder_steps.h"
 #include "comparator/infer/output_rules.h"
 #include "comparator/infer/saving.h"
 #include "comparator/infer/worker.h"
@@ -45,6 +46,9 @@ struct driver_settings {
     int64_t seed;                    /* of generated data, for advice; -1: loaded */
     const char *const *load_outputs; /* results to compare with, after those of the runners */
     size_t load_count;
+
+    struct decoder_steps *steps; /* iterations are steps of a decoder, not sequential; NULL: they have own data */
+    size_t first_loaded;         /* the iteration of loaded results that belongs to iteration 0 */
 
     /* A rule that matches no output causes a warning. */
     const struct output_rules *rules;

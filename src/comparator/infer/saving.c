@@ -266,3 +266,18 @@ void saving_release(struct saving *saving)
         run_results_writer_release(&saving->writer);
     *saving = (struct saving){0};
 }
+
+int saving_write_inputs(const struct saving_paths *paths, const struct feed_dicts *feeds, struct log *log,
+                        struct error *err)
+{
+    struct saving saving = {
+        .paths = {.inputs = paths->inputs, .input_blobs = paths->input_blobs}, .iterations = feeds->count, .log = log};
+    int rc = saving_open(&saving, err);
+
+    for (size_t i = 0; i < feeds->count && rc == 0; i++)
+        rc = saving_add_inputs(&saving, &feeds->items[i], err);
+    if (rc == 0)
+        rc = saving_commit(&saving, err);
+    saving_release(&saving);
+    return rc;
+}

@@ -38,6 +38,10 @@ int saving_open(struct saving *saving, struct error *err);
 
 int saving_add_inputs(struct saving *saving, const struct tensor_list *feed, struct error *err);
 
+/* Saves the input data of all iterations at once, as a sequential run does in the process that has them. */
+int saving_write_inputs(const struct saving_paths *paths, const struct feed_dicts *feeds, struct log *log,
+                        struct error *err);
+
 /* The outputs of an iteration: begun for all runners, added in any order, ended for each runner in order. `expected`
  * has the names of the first runner's outputs. Do nothing if outputs are not saved. */
 int saving_begin_iteration(struct saving *saving, const struct tensor_list *expected, struct error *err);

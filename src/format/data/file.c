@@ -372,3 +372,22 @@ int data_file_add_results(struct run_results *results, const char *word, struct 
     }
     return rc;
 }
+
+int data_file_add_results_from(struct run_results *results, const char *word, size_t first, struct error *err)
+{
+    size_t before = results->count;
+    int rc = data_file_add_results(results, word, err);
+
+    for (size_t r = before; r < results->count && rc == 0; r++) {
+        struct runner_results *runner = &results->items[r];
+        size_t dropped = first < runner->count ? first : runner->count;
+
+        for (size_t i = 0; i < dropped; i++) {
+            tensor_list_release(&runner->items[i].outputs);
+            free(runner->items[i].runner_name);
+        }
+        runner->count -= dropped;
+        memmove(runner->items, runner->items + dropped, runner->count * sizeof(*runner->items));
+    }
+    return rc;
+}

@@ -47,4 +47,7 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
  * results. On an error `results` is unchanged. */
 int data_file_add_results(struct run_results *results, const char *word, struct error *err);
 
+/* The same without the first iterations of each runner. */
+int data_file_add_results_from(struct run_results *results, const char *word, size_t first, struct error *err);
+
 #endif

@@ -212,7 +212,8 @@ static bool is_mask_use(const struct demands *demands, const struct node *node, 
 /* ---- Following ---- */
 
 static const char *const moving[] = {"Identity", "Cast",  "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Transpose",
-                                     "Expand",   "Slice", "Tile",    "Gather",    "Split",   NULL};
+                                     "Expand",   "Slice", "Tile",    "Gather",    "Split",   "Clip",    NULL};
+static const char *const limiting[] = {"Min", "Max", NULL};
 static const char *const scaling[] = {"Mul", "Div", "MatMul", "Einsum", "Neg", "Gemm", NULL};
 
 static void follow_sum(struct demands *demands, struct followed from, const struct node *node, size_t input)
@@ -234,7 +235,8 @@ static void follow_elements(struct demands *demands, const struct followed *from
 {
     struct followed next = *from;
 
-    if ((is_any(node, moving) && input == 0) || node_is(node, "Concat") || (node_is(node, "Where") && input > 0)) {
+    if ((is_any(node, moving) && input == 0) || is_any(node, limiting) || node_is(node, "Concat") ||
+        (node_is(node, "Where") && input > 0)) {
         follow_outputs(demands, next, node);
     } else if (node_is(node, "Add") || node_is(node, "Sub")) {
         follow_sum(demands, next, node, input);

@@ -200,6 +200,26 @@ static void indices_are_bounded_by_the_smallest_table_and_by_shifts(void **state
     end(&test);
 }
 
+static void rules_hold_behind_a_limit(void **state)
+{
+    static const char *const limits[] = {"Min", "Max"};
+
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct derivation_test test;
+
+        begin(&test, 17);
+        made_symbolic_input(&test.made, "ids", DATA_INT64, "b s");
+        made_constant(&test.made, "table", MADE_SHAPE(30, 8), -1, 1);
+        made_integers(&test.made, "limit", (const int64_t[]){20}, 1);
+        made_node(&test.made, "limit_ids", limits[i], "limit ids", "limited", NULL, 0);
+        made_node(&test.made, "embed", "Gather", "table limited", "words", NULL, 0);
+        made_output(&test.made, "words");
+        derive(&test);
+        assert_values(&test.derived, "ids", DERIVED_INTEGERS, 0, 29);
+        end(&test);
+    }
+}
+
 static void input_compared_with_a_constant_takes_it(void **state)
 {
     struct derivation_test test;
@@ -276,6 +296,7 @@ int main(void)
         cmocka_unit_test(size_that_a_node_demands_is_derived_and_1_refused),
         cmocka_unit_test(windows_get_enough_to_move_along),
         cmocka_unit_test(indices_are_bounded_by_the_smallest_table_and_by_shifts),
+        cmocka_unit_test(rules_hold_behind_a_limit),
         cmocka_unit_test(input_compared_with_a_constant_takes_it),
         cmocka_unit_test(grouped_attention_says_sizes_and_lengths),
         cmocka_unit_test(exported_networks_have_the_sizes_that_run),

@@ -1,0 +1,39 @@
+/* cli/run/steps.h: `run --steps`: a decoder as it is used, a prefill and then one token in each step; finds the first
+ * step that fails, and the step in which the difference enters.
+ */
+#ifndef CLI_RUN_STEPS_H
+#define CLI_RUN_STEPS_H
+
+#include "cli/run/model.h"
+#include "comparator/infer/driver.h"
+
+struct step_outcome {
+    struct decoder decoder;
+    struct decoder_steps steps; /* with the inputs of the reference in each step */
+    size_t count;               /* of steps that ran, with the prefill */
+    bool *failed;               /* of each step */
+    size_t first;               /* the first that failed; SIZE_MAX: none */
+    size_t entered;             /* the one in which the difference enters; SIZE_MAX: not known */
+    bool *carries;              /* whether each input is a cache that carries the difference on its own; or NULL */
+};
+
+void step_outcome_release(struct step_outcome *outcome);
+
+/* ERR_INVALID for --steps with options that it excludes, and for its options without it. */
+int run_steps_check(const struct command_context *context, const struct run_settings *settings, struct error *err);
+
+/* Finds the roles of the inputs, and makes `file` generate representative data of a prefill: empty caches. */
+int run_steps_prepare(const struct command_context *context, const struct run_settings *settings,
+                      struct model_file_settings *file, struct step_outcome *ret, struct error *err);
+
+/* Runs all steps, and reports them. With --first-divergence the comparisons are not reported: those of the tensors
+ * inside the model follow. */
+int run_steps(struct run_model *model, const struct driver_settings *settings, struct data_loader *loader,
+              struct step_outcome *ret, bool *ret_passed, struct error *err);
+
+/* The step in which the difference enters, if known, else the first that failed; SIZE_MAX: none failed. */
+size_t step_to_look_into(const struct step_outcome *outcome);
+
+void step_outcome_write(const struct step_outcome *outcome, struct json_writer *json);
+
+#endif
