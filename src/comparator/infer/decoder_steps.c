@@ -73,9 +73,9 @@ static int make_tokens(const struct decoder_steps *steps, const struct tensor *f
 
 static const struct decoder_input *find_role(const struct decoder *decoder, enum decoder_role role)
 {
-    for (size_t i = 0; i < decoder->count; i++)
-        if (decoder->inputs[i].role == role)
-            return &decoder->inputs[i];
+    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+        if (input->role == role)
+            return input;
     return NULL;
 }
 
@@ -142,8 +142,7 @@ static int make_integers(const struct tensor *like, int64_t first, int64_t step,
 /* The number of entries in the caches. */
 static int64_t count_entries(const struct decoder *decoder, const struct tensor_list *feed)
 {
-    for (size_t i = 0; i < decoder->count; i++) {
-        const struct decoder_input *input = &decoder->inputs[i];
+    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count) {
         const struct named_tensor *fed = tensor_list_find(feed, text_of(input->name));
 
         if (input->role == DECODER_CACHE && input->axis != SIZE_MAX && fed != NULL)
@@ -154,9 +153,9 @@ static int64_t count_entries(const struct decoder *decoder, const struct tensor_
 
 static const struct decoder_input *find_input(const struct decoder *decoder, const char *name)
 {
-    for (size_t i = 0; i < decoder->count; i++)
-        if (strcmp(decoder->inputs[i].name, name) == 0)
-            return &decoder->inputs[i];
+    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+        if (strcmp(input->name, name) == 0)
+            return input;
     return NULL;
 }
 
@@ -337,8 +336,8 @@ int decoder_steps_take(struct decoder_steps *steps, size_t runner, const struct 
 
         if (runner == 0 && strcmp(output->name, decoder->logits) == 0)
             rc = choose_tokens(steps, &output->tensor, err);
-        for (size_t k = 0; k < decoder->count && rc == 0; k++)
-            if (decoder->inputs[k].role == DECODER_CACHE && strcmp(decoder->inputs[k].present, output->name) == 0)
+        ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+            if (rc == 0 && input->role == DECODER_CACHE && strcmp(input->present, output->name) == 0)
                 rc = keep_present(&steps->caches.items[runner], output, err);
     }
     return rc;
@@ -346,8 +345,8 @@ int decoder_steps_take(struct decoder_steps *steps, size_t runner, const struct 
 
 void decoder_steps_release(struct decoder_steps *steps)
 {
-    for (size_t i = 0; i < steps->caches.count; i++)
-        tensor_list_release(&steps->caches.items[i]);
+    VECTOR_EACH (struct tensor_list, presents, steps->caches)
+        tensor_list_release(presents);
     free(steps->caches.items);
     feed_dicts_release(&steps->feeds);
     tensor_release(&steps->tokens);

@@ -13,6 +13,7 @@
 #ifndef COMPARATOR_INFER_DECODER_STEPS_H
 #define COMPARATOR_INFER_DECODER_STEPS_H
 
+#include "base/memory.h"
 #include "comparator/data/loader.h"
 #include "onnx/inputs/decoder.h"
 
@@ -30,12 +31,9 @@ struct decoder_steps {
     size_t count;
     bool has_tokens; /* the loader has data of all steps, which are fed but for the caches */
 
-    struct feed_dicts feeds; /* inputs of the reference in the steps so far */
-    struct tensor tokens;    /* int64: what the reference prefers; of the last iteration */
-    struct {
-        struct tensor_list *items; /* of each runner: its presents in the last iteration */
-        size_t count, capacity;
-    } caches;
+    struct feed_dicts feeds;           /* inputs of the reference in the steps so far */
+    struct tensor tokens;              /* int64: what the reference prefers; of the last iteration */
+    VECTOR(struct tensor_list) caches; /* of each runner: its presents in the last iteration */
 };
 
 /* A runner and the inputs of its model. */

@@ -107,7 +107,8 @@ static void algorithms_look_as_polygraphy_prints_them(void **state)
 
 #define TENSOR(dtype, strides, rest)                                                                                   \
     "{\"dtype\": \"" dtype "\", \"strides\": [" strides "], " rest "\"polygraphy_class\": \"TensorInfo\"}"
-#define VECTOR(dimension, components) "\"vectorized_dim\": " dimension ", \"components_per_element\": " components ", "
+#define VECTORIZED(dimension, components)                                                                              \
+    "\"vectorized_dim\": " dimension ", \"components_per_element\": " components ", "
 #define ALGORITHM(implementation, tactic, inputs, outputs, rest)                                                       \
     "{\"implementation\": " implementation ", \"tactic\": " tactic ", \"inputs\": [" inputs                            \
     "], \"outputs\": [" outputs "], " rest "\"polygraphy_class\": \"Algorithm\"}"
@@ -119,8 +120,8 @@ static void tuples_of_one_and_of_none_look_as_in_python(void **state)
 
     tactic_replay_init(&replay);
     parse(&replay, REPLAY("\"a\": " ALGORITHM("-1", "-9223372036854775808",
-                                              TENSOR("DataType.HALF", "1", VECTOR("null", "null")) ", " TENSOR(
-                                                  "DataType.HALF", "", VECTOR("0", "-5")),
+                                              TENSOR("DataType.HALF", "1", VECTORIZED("null", "null")) ", " TENSOR(
+                                                  "DataType.HALF", "", VECTORIZED("0", "-5")),
                                               "", "")));
     assert_text(&replay.items[0].algorithm, "(Implementation: -1, Tactic: -9223372036854775808) | "
                                             "Inputs: (TensorInfo(DataType.HALF, (1,), None, None), "
@@ -257,8 +258,9 @@ static void members_that_are_not_known_are_ignored(void **state)
     struct tactic_replay replay;
 
     tactic_replay_init(&replay);
-    parse(&replay, REPLAY("\"a\": " ALGORITHM("1", "2", TENSOR("DataType.HALF", "1", VECTOR("-1", "1") "\"x\": [], "),
-                                              "", "\"name\": 7, \"time\": 0.5, ")));
+    parse(&replay,
+          REPLAY("\"a\": " ALGORITHM("1", "2", TENSOR("DataType.HALF", "1", VECTORIZED("-1", "1") "\"x\": [], "), "",
+                                     "\"name\": 7, \"time\": 0.5, ")));
     assert_null(replay.items[0].algorithm.name);
     assert_int_equal(replay.items[0].algorithm.inputs.count, 1);
     tactic_replay_release(&replay);
@@ -282,19 +284,19 @@ static void legacy_markers_are_understood(void **state)
 
 static void algorithms_differ_by_numbers_and_layouts_but_not_by_name(void **state)
 {
-#define FLOAT_TENSOR TENSOR("DataType.FLOAT", "4, 1", VECTOR("-1", "1"))
+#define FLOAT_TENSOR TENSOR("DataType.FLOAT", "4, 1", VECTORIZED("-1", "1"))
     static const char *const different[] = {
         ALGORITHM("2", "2", FLOAT_TENSOR, FLOAT_TENSOR, ""),
         ALGORITHM("1", "3", FLOAT_TENSOR, FLOAT_TENSOR, ""),
         ALGORITHM("1", "2", "", FLOAT_TENSOR, ""),
         ALGORITHM("1", "2", FLOAT_TENSOR ", " FLOAT_TENSOR, FLOAT_TENSOR, ""),
         ALGORITHM("1", "2", FLOAT_TENSOR, "", ""),
-        ALGORITHM("1", "2", TENSOR("DataType.HALF", "4, 1", VECTOR("-1", "1")), FLOAT_TENSOR, ""),
-        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4, 2", VECTOR("-1", "1")), FLOAT_TENSOR, ""),
-        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4", VECTOR("-1", "1")), FLOAT_TENSOR, ""),
-        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4, 1", VECTOR("1", "1")), FLOAT_TENSOR, ""),
-        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4, 1", VECTOR("null", "1")), FLOAT_TENSOR, ""),
-        ALGORITHM("1", "2", FLOAT_TENSOR, TENSOR("DataType.FLOAT", "4, 1", VECTOR("-1", "32")), ""),
+        ALGORITHM("1", "2", TENSOR("DataType.HALF", "4, 1", VECTORIZED("-1", "1")), FLOAT_TENSOR, ""),
+        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4, 2", VECTORIZED("-1", "1")), FLOAT_TENSOR, ""),
+        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4", VECTORIZED("-1", "1")), FLOAT_TENSOR, ""),
+        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4, 1", VECTORIZED("1", "1")), FLOAT_TENSOR, ""),
+        ALGORITHM("1", "2", TENSOR("DataType.FLOAT", "4, 1", VECTORIZED("null", "1")), FLOAT_TENSOR, ""),
+        ALGORITHM("1", "2", FLOAT_TENSOR, TENSOR("DataType.FLOAT", "4, 1", VECTORIZED("-1", "32")), ""),
     };
     struct tactic_replay one, other;
     char json[2048];
@@ -347,7 +349,7 @@ static void damaged_replay_is_refused_with_the_layer(void **state)
     assert_refused(ONE("{\"implementation\": 1, \"tactic\": 1, \"polygraphy_class\": \"Algorithm\"}"), ERR_CORRUPT,
                    "'inputs'");
     assert_refused(INPUT("1"), ERR_CORRUPT, "inputs: tensor 0: expected a TensorInfo, found a plain value");
-    assert_refused(INPUT(TENSOR("DataType.FLOAT", "null", VECTOR("1", "1"))), ERR_CORRUPT, "stride 0");
+    assert_refused(INPUT(TENSOR("DataType.FLOAT", "null", VECTORIZED("1", "1"))), ERR_CORRUPT, "stride 0");
     assert_refused(INPUT("{\"dtype\": 1, \"polygraphy_class\": \"TensorInfo\"}"), ERR_CORRUPT, "dtype");
     assert_refused(INPUT("{\"dtype\": \"DataType.FLOAT\", \"polygraphy_class\": \"TensorInfo\"}"), ERR_CORRUPT,
                    "'strides'");
