@@ -9,6 +9,8 @@
 #include "format/data/writer.h"
 #include "tensor/values/elements.h"
 
+#define MOST_OUTPUTS 10 /* that fail, in the log */
+
 #define ROW(member, ...) OPTION_ROW(struct step_values, member, __VA_ARGS__)
 
 static int finish_steps(struct parse *parse, void *given, struct error *err)
@@ -132,6 +134,7 @@ int run_steps_prepare(const struct command_context *context, const struct run_se
         log_decoder(context->log, &ret->decoder, values->count);
         empty_caches(context, &ret->decoder, model, &file->model.shapes);
         file->data.generated = GENERATED_REPRESENTATIVE;
+        file->data.whole_masks = true; /* zeros at the end would be in front of the next token */
     }
     model_free(model);
     return rc;
@@ -145,17 +148,17 @@ struct step_observer {
     bool *failed; /* of each iteration */
     void (*next)(void *data, const struct compared_outputs *compared);
     void *next_data;
-    struct string_builder outputs; /* that fail in the first iteration that fails */
-    size_t outputs_of;
+    struct string_builder outputs; /* the first that fail in the first iteration that fails */
+    size_t outputs_of, output_count;
 };
 
 static void observe_failure(struct step_observer *observer, size_t iteration, const char *output)
 {
     if (iteration >= observer->count)
         return;
-    if (observer->outputs.size == 0)
+    if (observer->output_count == 0)
         observer->outputs_of = iteration;
-    if (observer->outputs_of == iteration)
+    if (observer->outputs_of == iteration && observer->output_count++ < MOST_OUTPUTS)
         name_list_add(&observer->outputs, output);
     observer->failed[iteration] = true;
 }
@@ -339,24 +342,24 @@ static int locate_entry(struct run_model *model, const struct driver_settings *s
     quiet.log = NULL;
     quiet.report = NULL;
     quiet.save = (struct saving_paths){0};
-    quiet.load_count = 0;
     quiet.comparison.on_compared = NULL;
     quiet.comparison.fail_fast = false;
-    if (ret->first == 0)
-        ret->entered = 0;
-    else if (settings->count > 1)
-        rc = find_entry(model, &quiet, loader, ret, err);
-    if (rc < 0)
-        return rc;
-    if (settings->count < 2 && settings->load_count == 0)
-        return 0;
-    if (settings->count < 2 && ret->first > 0)
+    if (ret->first > 0 && settings->load_count > 0) {
         log_message(settings->log, LOG_WARNING,
                     "Whether the difference enters in step %zu or in its caches is not known: caches are exchanged "
                     "between runners, not with the results of --load-outputs",
                     ret->first);
+        return 0;
+    }
+    if (settings->count < 2)
+        return 0;
+    if (ret->first == 0)
+        ret->entered = 0;
     else
-        log_entry(settings->log, ret);
+        rc = find_entry(model, &quiet, loader, ret, err);
+    if (rc < 0)
+        return rc;
+    log_entry(settings->log, ret);
     if (ret->entered >= ret->first)
         return 0;
     rc = find_carriers(model, &quiet, loader, ret, err);
@@ -405,8 +408,9 @@ static void log_steps(struct log *log, const struct step_outcome *outcome, const
         if (outcome->failed[i])
             string_add_format(&failed, "%s%zu", failed.size > 0 ? ", " : "", i);
     log_message(log, LOG_ERROR,
-                "FAILED | Decoder Steps | First failing step: %zu%s | Outputs: [%s] | Failing steps: %s",
-                outcome->first, outcome->first == 0 ? ", the prefill" : "", observer->outputs.data, failed.data);
+                "FAILED | Decoder Steps | First failing step: %zu%s | Outputs: [%s%s] | Failing steps: %s",
+                outcome->first, outcome->first == 0 ? ", the prefill" : "", observer->outputs.data,
+                observer->output_count > MOST_OUTPUTS ? ", ..." : "", failed.data);
 }
 
 static int save_step_inputs(const char *path, const struct step_outcome *outcome, struct log *log, struct error *err)

@@ -162,6 +162,15 @@ static void log_derived(const struct data_loader *loader)
     }
 }
 
+static void fill_masks(struct derived_inputs *derived)
+{
+    ARRAY_EACH (struct derived_input, item, derived->items, derived->count)
+        if (item->values == DERIVED_MASK && item->low > 0) {
+            item->low = 0;
+            item->value_rule = "ones";
+        }
+}
+
 void data_loader_derive(struct data_loader *loader, const struct model *model)
 {
     struct derivation_shape *given SCOPED_FREE = NULL;
@@ -172,6 +181,8 @@ void data_loader_derive(struct data_loader *loader, const struct model *model)
     given = memory_alloc_zero(model->inputs.count + 1, sizeof(*given));
     count = list_given_shapes(loader, model, given);
     derived_inputs_init(&loader->derived, model, given, count);
+    if (loader->settings.whole_masks)
+        fill_masks(&loader->derived);
     loader->derives = loader->settings.generated == GENERATED_REPRESENTATIVE || !loader->derived.defaults_fit;
     if (loader->derives)
         log_derived(loader);

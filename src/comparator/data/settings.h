@@ -36,6 +36,7 @@ struct data_loader_settings {
         GENERATED_DEFAULT,        /* Polygraphy's data, as long as the model runs with them */
         GENERATED_REPRESENTATIVE, /* sizes and values that the model is used with, as far as it says what they are */
     } generated;
+    bool whole_masks; /* representative masks are ones, without zeros at the end */
 
     struct words files; /* of feed dicts, concatenated; if there are any, nothing is generated */
     bool streamed;      /* files are read iteration by iteration, see data_loader_hold() */

@@ -159,8 +159,7 @@ static const struct decoder_input *find_input(const struct decoder *decoder, con
     return NULL;
 }
 
-/* All tokens of a generated prefill count: zeros of a mask at its end would be in front of the next token. Positions
- * without a rule were generated at random. */
+/* Masks and positions that are known by name only were generated at random. */
 static int add_prefill(struct decoder_steps *steps, struct data_loader *loader, const struct fed_runner *runner,
                        struct error *err)
 {
@@ -175,11 +174,12 @@ static int add_prefill(struct decoder_steps *steps, struct data_loader *loader, 
     for (size_t i = 0; i < feed.count && rc == 0; i++) {
         const struct decoder_input *input = find_input(steps->decoder, feed.items[i].name);
         const struct tensor *tensor = &feed.items[i].tensor;
+        bool is_random = data_loader_generates(loader) && input != NULL && input->by_name;
         struct tensor copy;
 
-        if (data_loader_generates(loader) && input != NULL && input->role == DECODER_MASK)
+        if (is_random && input->role == DECODER_MASK)
             rc = make_integers(tensor, 1, 0, &copy, err);
-        else if (data_loader_generates(loader) && input != NULL && input->role == DECODER_POSITIONS && input->by_name)
+        else if (is_random && input->role == DECODER_POSITIONS)
             rc = make_integers(tensor, count_entries(steps->decoder, &feed), 1, &copy, err);
         else
             rc = tensor_copy(tensor, &copy, err);

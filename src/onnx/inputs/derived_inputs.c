@@ -474,9 +474,27 @@ bool derived_inputs_are_needed(const struct model *model)
     return false;
 }
 
+/* Notes the roles of sizes, of which those that the user gives are constants afterwards. */
+static void note_roles(const struct derivation *work)
+{
+    struct dimension_system system;
+    struct pass pass;
+
+    dimension_system_init_copy(&system, &work->system);
+    begin_pass(work, &system, &pass);
+    pass.notes = work->notes;
+    pass_run(&pass);
+    end_pass(&pass);
+    for (size_t v = 0; v < system.count; v++)
+        work->notes[v].source = SOURCE_NONE;
+    dimension_system_release(&system);
+}
+
 /* Walks twice: what may be assumed depends on what is demanded anywhere. */
 static void solve_sizes(struct derivation *work, const struct derivation_shape *given, size_t given_count)
 {
+    if (given_count > 0)
+        note_roles(work);
     begin_pass(work, &work->system, &work->pass);
     work->pass.notes = work->notes;
     add_given(work, given, given_count);

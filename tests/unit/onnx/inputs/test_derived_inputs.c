@@ -128,6 +128,23 @@ static void given_sizes_decide_on_the_others(void **state)
     end(&test);
 }
 
+static void positions_follow_a_cache_of_given_size(void **state)
+{
+    const struct derivation_shape given = {.input = 1, .shape = MADE_SHAPE(1, 9, 8)};
+    struct derivation_test test;
+
+    make_cached_attention(&test);
+    made_symbolic_input(&test.made, "position_ids", DATA_INT64, "b s");
+    made_node(&test.made, "to_float", "Cast", "position_ids", "positions", &INTEGER("to", DATA_FLOAT32), 1);
+    made_node(&test.made, "turn_by", "Sin", "positions", "angles", NULL, 0);
+    made_output(&test.made, "scored");
+    made_output(&test.made, "angles");
+    derive_with(&test, &given, 1);
+    assert_shape(&test.derived, "past", "(1, 9, 8)");
+    assert_values(&test.derived, "position_ids", DERIVED_POSITIONS, 9, INT64_MAX);
+    end(&test);
+}
+
 static void names_of_sums_are_equations(void **state)
 {
     struct derivation_test test;
@@ -292,6 +309,7 @@ int main(void)
         cmocka_unit_test(sequence_and_cache_get_representative_sizes),
         cmocka_unit_test(mask_gets_the_length_of_the_scores_without_any_name),
         cmocka_unit_test(given_sizes_decide_on_the_others),
+        cmocka_unit_test(positions_follow_a_cache_of_given_size),
         cmocka_unit_test(names_of_sums_are_equations),
         cmocka_unit_test(size_that_a_node_demands_is_derived_and_1_refused),
         cmocka_unit_test(windows_get_enough_to_move_along),
