@@ -167,3 +167,22 @@ END
     run --separate-stderr polygraphy run "$decoder" --onnxrt --steps 0
     refused '--steps: 0 is less than 1'
 }
+
+@test "debug accuracy studies the step that fails, and has other data if none does" {
+    local runner=(--runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}')
+    local compiler="/usr/bin/python3 -B $POLYGRAPHY_ROOT/tests/cli/decoder_faults.py"
+    run polygraphy debug accuracy "$decoder" --onnxrt --runner-build "toy=$compiler clip {model} {engine}" "${runner[@]}" \
+        --steps 8 --save-step-inputs step.json --atol 1e-4 --rtol 1e-4 --max-checks 2 -o clip
+    logged 'First failing step: 7 '
+    logged 'The difference enters in step 7'
+    cmp step.json clip/inputs.json
+    run polygraphy debug accuracy "$decoder" --onnxrt --runner-build "toy=$compiler none {model} {engine}" "${runner[@]}" \
+        --steps 2 --save-step-inputs step.json --atol 1e-4 --rtol 1e-4 --max-checks 2 -o none
+    logged 'No step fails: the input data are those without --steps'
+    [ ! -e step.json ]
+    run --separate-stderr polygraphy debug accuracy "$decoder" --onnxrt --trt --steps 2
+    refused 'add --save-step-inputs step.json'
+    run --separate-stderr polygraphy debug accuracy "$exported/experts.onnx" --onnxrt --trt --steps 2 \
+        --save-step-inputs step.json
+    refused "the steps of the decoder could not be compared: no input 'past...' has an output"
+}

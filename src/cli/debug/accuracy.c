@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/debug/accuracy_report.h"
 #include "cli/debug/accuracy_result.h"
+#include "cli/debug/failing_step.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/frame.h"
@@ -28,6 +29,7 @@ struct debug_accuracy_settings {
     struct runner_values runners;
     struct comparison_values comparison;
     struct engine_values engine;
+    struct step_values steps;
 
     struct accuracy_settings own; /* of its own options; make_settings() has the rest */
 };
@@ -322,6 +324,36 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     return 0;
 }
 
+/* With --steps: the input data are those of the step of the decoder in which the difference enters. */
+static int choose_step(struct given *given, struct accuracy_settings *settings, struct error *err)
+{
+    const struct step_values *values = &given->settings->steps;
+    const struct words parts[] = {settings->loading, settings->reference, settings->suspect, settings->data,
+                                  settings->tolerance};
+    struct word_list words SCOPED_ITEMS = {0}, data = {0};
+    bool fails;
+    int rc = failing_step_check(values, err);
+
+    if (rc < 0 || values->count == 0)
+        return rc;
+    add_word(&words, settings->model);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        for (size_t k = 0; k < parts[i].count; k++)
+            add_word(&words, parts[i].items[k]);
+    rc = failing_step_find(given->context, &words, values, &fails, err);
+    if (rc < 0)
+        return rc;
+    if (!fails) {
+        log_message(given->context->log, LOG_INFO, "No step fails: the input data are those without --steps");
+        return 0;
+    }
+    add_word(&data, "--load-inputs");
+    add_word(&data, values->save_inputs);
+    settings->data = keep_given_words(given, &data);
+    settings->data_are_given = true;
+    return 0;
+}
+
 /* Of an answer that was not observed whole just now. */
 static void add_kept_experiments(const struct study *study, struct result *ret)
 {
@@ -374,6 +406,8 @@ static int debug_accuracy_run(const struct command_context *context, const struc
 
     arena_init(&given.arena);
     rc = make_settings(&given, &settings, err);
+    if (rc == 0)
+        rc = choose_step(&given, &settings, err);
     if (rc < 0)
         goto done;
     rc = debug_outputs_open(&outputs, context, &options->debug, "debug accuracy", err);
@@ -401,6 +435,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_accuracy_settings, file.model, run_model_options),
     COMMAND_GROUP(struct debug_accuracy_settings, runners, runner_options),
     COMMAND_GROUP(struct debug_accuracy_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, steps, step_options),
     COMMAND_GROUP(struct debug_accuracy_settings, comparison, comparison_options),
     COMMAND_GROUP(struct debug_accuracy_settings, file.onnxrt, onnxrt_options),
     COMMAND_GROUP(struct debug_accuracy_settings, file.load, onnx_load_options),
