@@ -185,18 +185,16 @@ struct model_question {
 static int ask_about_model(const struct model_question *asked, const struct tensorrt_settings *settings,
                            const struct backend_model *source, struct arena *arena, struct error *err)
 {
-    struct worker_exchange exchange;
+    struct worker_exchange exchange SCOPED(worker_exchange_end);
     int rc;
 
     worker_exchange_begin(&exchange, &worker, asked->question, &no_bounds, 0, settings->log);
     put_work(&exchange.question, settings, source);
     rc = worker_exchange_ask(&exchange, err);
-    if (rc == 0) {
-        message_take_record(&exchange.answer, arena, asked->record, asked->ret);
-        rc = exchange.answer.damaged ? worker_refuse_answer(&worker, err) : 0;
-    }
-    worker_exchange_end(&exchange);
-    return rc;
+    if (rc < 0)
+        return rc;
+    message_take_record(&exchange.answer, arena, asked->record, asked->ret);
+    return exchange.answer.damaged ? worker_refuse_answer(&worker, err) : 0;
 }
 
 int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,
@@ -392,36 +390,24 @@ static int run_trt_session(struct backend_session *base, const struct tensor_lis
     const struct tensorrt_session *session = (const struct tensorrt_session *)base;
     const struct tensorrt_run_question run = {session->number, wanted == NULL,
                                               wanted != NULL ? *wanted : (struct words){.items = NULL}};
-    struct tensor_list outputs = {0};
-    struct worker_exchange exchange;
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
+    struct worker_exchange exchange SCOPED(worker_exchange_end);
     double took;
     int rc;
 
     worker_exchange_begin(&exchange, &worker, TENSORRT_RUN, &session->bounds, session->generation, session->log);
     message_put_record(&exchange.question, &tensorrt_run_question_record, &run);
     worker_exchange_put_tensors(&exchange, feed);
-    rc = worker_exchange_ask(&exchange, err);
+    rc = worker_exchange_run(&exchange, &took, &outputs, err);
+    if (rc == 0 && session->keeps_types)
+        rc = restore_types(session, &outputs, err);
     if (rc < 0)
-        goto done;
-    took = message_take_real(&exchange.answer);
-    rc = message_take_tensors(&exchange.answer, &outputs, err);
-    if (rc == 0 && exchange.answer.damaged)
-        rc = worker_refuse_answer(&worker, err);
-    if (rc < 0)
-        goto done;
-    worker_exchange_own(&exchange, &outputs);
-    if (session->keeps_types && restore_types(session, &outputs, err) < 0) {
-        rc = err->code;
-        goto done;
-    }
+        return rc;
     if (seconds != NULL)
         *seconds = took;
     *ret = outputs;
     outputs = (struct tensor_list){0};
-done:
-    tensor_list_release(&outputs);
-    worker_exchange_end(&exchange);
-    return rc;
+    return 0;
 }
 
 const struct backend tensorrt_backend = {

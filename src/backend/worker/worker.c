@@ -142,6 +142,29 @@ int worker_refuse_answer(const struct worker_process *worker, struct error *err)
     return error_set(err, ERR_BACKEND, "the process of %s gives an answer that cannot be read", worker->work->name);
 }
 
+int worker_exchange_run(struct worker_exchange *exchange, double *ret_seconds, struct tensor_list *ret,
+                        struct error *err)
+{
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
+    int rc = worker_exchange_ask(exchange, err);
+    double seconds;
+
+    if (rc < 0)
+        return rc;
+    seconds = message_take_real(&exchange->answer);
+    if (ret_seconds != NULL)
+        *ret_seconds = seconds;
+    rc = message_take_tensors(&exchange->answer, &outputs, err);
+    if (rc == 0 && exchange->answer.damaged)
+        rc = worker_refuse_answer(exchange->worker, err);
+    if (rc < 0)
+        return rc;
+    worker_exchange_own(exchange, &outputs);
+    *ret = outputs;
+    outputs = (struct tensor_list){0};
+    return 0;
+}
+
 static void pass_progress(const struct worker_exchange *exchange, struct message_reader *note)
 {
     SCOPED_ARENA(arena);

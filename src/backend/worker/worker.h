@@ -106,6 +106,10 @@ void worker_exchange_begin(struct worker_exchange *exchange, struct worker_proce
 /* Asks, and reads the outcome: an error of the worker's function, or ERR_BACKEND for a process that has ended. */
 int worker_exchange_ask(struct worker_exchange *exchange, struct error *err);
 
+/* Asks for a run. The answer has seconds (ret may be NULL) and tensors, which own the answer together. */
+int worker_exchange_run(struct worker_exchange *exchange, double *ret_seconds, struct tensor_list *ret,
+                        struct error *err);
+
 /* Has tensors that refer to the answer, and have no owner, own it together. */
 void worker_exchange_own(struct worker_exchange *exchange, struct tensor_list *tensors);
 void worker_exchange_end(struct worker_exchange *exchange);

@@ -174,21 +174,6 @@ static void take_files(struct received_files *from, bool has_own, struct bounded
 
 #ifdef MFD_ALLOW_SEALING
 
-static bool write_to_file(int file, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t count = write(file, data, size < SOCKET_MOST_AT_ONCE ? size : SOCKET_MOST_AT_ONCE);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        data += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
 /* Creates a sealed file in memory with the parts and a NUL; -1 on failure. */
 static int make_file(const struct text *parts, size_t count)
 {
@@ -196,8 +181,8 @@ static int make_file(const struct text *parts, size_t count)
     bool written = file >= 0;
 
     for (size_t i = 0; written && i < count; i++)
-        written = write_to_file(file, parts[i].data, parts[i].size);
-    if (written && write_to_file(file, "", 1) &&
+        written = descriptor_write_all(file, parts[i].data, parts[i].size);
+    if (written && descriptor_write_all(file, "", 1) &&
         fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0)
         return file;
     if (file >= 0)

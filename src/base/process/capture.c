@@ -14,6 +14,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/process/socket.h"
 #include "base/system.h"
 
 #define PIECE ((size_t)65536) /* what a pipe holds on Linux */
@@ -146,20 +147,6 @@ void capture_drain(struct capture *capture)
     close_pipe(capture);
 }
 
-static bool write_to_descriptor(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t done = write(fd, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        data += done;
-        size -= (size_t)done;
-    }
-    return true;
-}
-
 /* Writes both ends in stream order to another file. `kept` is the content of the file; false if the disk is full. */
 static bool put_in_order(const struct capture *capture, const char *kept, struct process_output *ret)
 {
@@ -172,10 +159,10 @@ static bool put_in_order(const struct capture *capture, const char *kept, struct
 
     int length = snprintf(note, sizeof(note), "\n[... %" PRIu64 " bytes left out ...]\n", left_out);
     size_t tail = PROCESS_CAPTURE_END + (size_t)length, size = tail + PROCESS_CAPTURE_END;
-    if (fd >= 0 && write_to_descriptor(fd, kept, PROCESS_CAPTURE_END) &&
-        write_to_descriptor(fd, note, (size_t)length) &&
-        write_to_descriptor(fd, second + oldest, PROCESS_CAPTURE_END - oldest) &&
-        write_to_descriptor(fd, second, oldest))
+    if (fd >= 0 && descriptor_write_all(fd, kept, PROCESS_CAPTURE_END) &&
+        descriptor_write_all(fd, note, (size_t)length) &&
+        descriptor_write_all(fd, second + oldest, PROCESS_CAPTURE_END - oldest) &&
+        descriptor_write_all(fd, second, oldest))
         data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) {
         if (fd >= 0)

@@ -90,30 +90,24 @@ static int build_by_tensorrt(const struct command_context *context, const struct
 {
     const struct repetition *until = &settings->debug.until;
     const struct engine_values *values = &settings->engine;
-    struct trt_builds builds = {0};
+    struct trt_builds builds SCOPED(trt_builds_release) = {0};
     struct build_session build = {
         .maker = trt_builds_maker(&builds), .log = context->log, .until = *until, .tactics = values->save_tactics};
-    struct model *model = NULL;
+    struct model *model SCOPED(model_free_pointed) = NULL;
     int rc = refuse_for_tensorrt(context->parse, err);
 
-    if (rc < 0)
-        return rc;
-    rc = engine_builds_check_model(&settings->file.model, err);
-    if (rc < 0)
-        return rc;
-    rc = model_file_load(context, &settings->file, &model, err);
+    if (rc == 0)
+        rc = engine_builds_check_model(&settings->file.model, err);
+    if (rc == 0)
+        rc = model_file_load(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
     debug_session_watch_data(session, model);
     rc = trt_builds_init(&builds, context, &settings->engine, &settings->file, err);
-    if (rc < 0)
-        goto done;
-    rc = trt_builds_set_model(&builds, model, err);
+    if (rc == 0)
+        rc = trt_builds_set_model(&builds, model, err);
     if (rc == 0)
         rc = build_run(&build, session, err);
-done:
-    model_free(model);
-    trt_builds_release(&builds);
     return rc;
 }
 
@@ -122,29 +116,24 @@ static int debug_build_run(const struct command_context *context, const struct d
 {
     struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
     const struct tensorrt_description *library;
-    struct debug_session *session = NULL;
-    struct debug_outputs outputs;
+    struct debug_outputs outputs SCOPED(debug_outputs_close) = {0};
+    struct debug_session *session SCOPED(session_free_pointed) = NULL;
     int rc = debug_outputs_open(&outputs, context, &options->debug, "debug build", err);
 
+    if (rc == 0)
+        rc = trt_choose(context->log, NULL, TRT_BUILDS, &library, err);
     if (rc < 0)
         return rc;
-    rc = trt_choose(context->log, NULL, TRT_BUILDS, &library, err);
-    if (rc < 0)
-        goto done;
     outputs.counts = true;
     outputs.has_polygraphy_log = true;
     debug_outputs_watch(&outputs, "builds", &settings);
     rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = library != NULL ? build_by_tensorrt(context, options, session, err)
                          : build_by_ourselves(context, options, session, err);
     debug_outputs_count_failures(&outputs, "builds", session);
-    rc = debug_outputs_finish(&outputs, session, rc, true, err);
-done:
-    session_free(session);
-    debug_outputs_close(&outputs);
-    return rc;
+    return debug_outputs_finish(&outputs, session, rc, true, err);
 }
 
 DEFINE_COMMAND_RUN(debug_build_run, struct debug_build_settings)

@@ -1,4 +1,5 @@
 /* cli/debug/repeat.c: run a command repeatedly, and sort its artifacts into good and bad. */
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
@@ -22,8 +23,8 @@ static int debug_repeat_run(const struct command_context *context, const struct 
     struct repetition until = options->debug.until;
     struct session_subject subject = {
         .ops = &repetition_ops, .search = &until, .end = until.end, .identify = identify_iteration};
-    struct debug_session *session = NULL;
-    struct debug_outputs outputs;
+    struct debug_outputs outputs SCOPED(debug_outputs_close) = {0};
+    struct debug_session *session SCOPED(session_free_pointed) = NULL;
     int rc = debug_outputs_open(&outputs, context, &options->debug, "debug repeat", err);
 
     if (rc < 0)
@@ -33,14 +34,10 @@ static int debug_repeat_run(const struct command_context *context, const struct 
     debug_outputs_watch(&outputs, "iterations", &settings);
     rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = session_search(session, &subject, err);
     debug_outputs_count_failures(&outputs, "iterations", session);
-    rc = debug_outputs_finish(&outputs, session, rc, true, err);
-done:
-    session_free(session);
-    debug_outputs_close(&outputs);
-    return rc;
+    return debug_outputs_finish(&outputs, session, rc, true, err);
 }
 
 DEFINE_COMMAND_RUN(debug_repeat_run, struct debug_repeat_settings)

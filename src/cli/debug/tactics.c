@@ -295,8 +295,8 @@ static int run_with(const struct command_context *context, const struct debug_ta
                     struct error *err)
 {
     struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
+    struct debug_session *session SCOPED(session_free_pointed) = NULL;
     struct tactic_isolation isolation;
-    struct debug_session *session = NULL;
     struct hash hash;
     int rc;
 
@@ -334,7 +334,6 @@ done:
     tactic_options_release(&builds->precision);
     trt_builds_release(&builds->trt);
     engine_builds_release(&builds->own);
-    session_free(session);
     return rc;
 }
 
@@ -342,32 +341,26 @@ static int debug_tactics_run(const struct command_context *context, const struct
                              struct error *err)
 {
     struct tactic_pair pair;
-    struct tactic_diff replays;
-    struct debug_outputs outputs;
+    struct debug_outputs outputs SCOPED(debug_outputs_close) = {0};
+    struct tactic_diff replays SCOPED(tactic_diff_release) = {0};
     struct tactics_builds builds;
     int rc = choose_builder(context, &builds, err);
 
-    if (rc < 0)
-        return rc;
-    rc = debug_outputs_open(&outputs, context, &values->debug, "debug tactics", err);
+    if (rc == 0)
+        rc = debug_outputs_open(&outputs, context, &values->debug, "debug tactics", err);
     if (rc < 0)
         return rc;
     tactic_diff_init(&replays);
     rc = load_builds(&replays.good, "good", values->good, values->dir, context->log, err);
+    if (rc == 0)
+        rc = load_builds(&replays.bad, "bad", values->bad, values->dir, context->log, err);
     if (rc < 0)
-        goto done;
-    rc = load_builds(&replays.bad, "bad", values->bad, values->dir, context->log, err);
-    if (rc < 0)
-        goto done;
+        return rc;
     rc = tactic_pair_choose(&replays.good, &replays.bad, &pair, err);
     if (rc < 0)
-        goto done;
+        return rc;
     log_pair(&pair, context->log);
-    rc = run_with(context, values, &builds, &pair, &outputs, err);
-done:
-    tactic_diff_release(&replays);
-    debug_outputs_close(&outputs);
-    return rc;
+    return run_with(context, values, &builds, &pair, &outputs, err);
 }
 
 DEFINE_COMMAND_RUN(debug_tactics_run, struct debug_tactics_settings)

@@ -29,13 +29,10 @@ static const char *write_inlined_model(struct study *study)
     const char *path = study_path(study, "inlined.onnx");
     struct study_step *step = step_begin(study, "inline", "The model with the bodies of If, Loop and Scan inlined");
 
-    step->has_no_result = true;
     step_add(step, "surgeon", "sanitize", study->settings->model, "--inline-bodies", "--load-inputs",
              study->whole.inputs, "-o", path, NULL);
     step_add_words(step, study->settings->loading);
-    step_run(step);
-    step->outcome = step->exit_status == 0 ? "done" : "that is not possible";
-    return step->exit_status == 0 ? path : NULL;
+    return step_make(step, path, "done", "that is not possible");
 }
 
 static const char *describe_outer_cause(struct study *study)

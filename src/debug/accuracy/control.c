@@ -22,6 +22,15 @@ static uint32_t find_negatable_output(const struct study *study)
     return VALUE_NONE;
 }
 
+/* A command that adds a node behind a tensor, which gets its name. */
+static void add_insertion(struct study_step *step, const char *model, const char *path, const char *operator,
+                          const char * tensor)
+{
+    step_add(step, "surgeon", "insert", model, "-o", path, "--op", operator, NULL);
+    step_add_option(step, "--inputs", study_words(step->study, tensor, NULL));
+    step_add_option(step, "--outputs", study_words(step->study, tensor, NULL));
+}
+
 /* The model with one more node behind the output; NULL where it cannot be made. */
 static const char *make_control_model(struct study *study, const char *output, const char *operator)
 {
@@ -32,14 +41,9 @@ static const char *make_control_model(struct study *study, const char *output, c
                               : study_text(study, "A model with %s behind '%s'", operator, output));
     const char *ret = step_path(step, is_negated ? "negated.onnx" : "control.onnx");
 
-    step->has_no_result = true;
-    step_add(step, "surgeon", "insert", study->settings->model, "-o", ret, "--op", operator, NULL);
-    step_add_option(step, "--inputs", study_words(study, output, NULL));
-    step_add_option(step, "--outputs", study_words(study, output, NULL));
+    add_insertion(step, study->settings->model, ret, operator, output);
     step_add_words(step, study->settings->loading);
-    step_run(step);
-    step->outcome = step->exit_status == 0 ? "done" : "cannot be made";
-    return step->exit_status == 0 ? ret : NULL;
+    return step_make(step, ret, "done", "cannot be made");
 }
 
 /* What the runner gives for the control model, in a file; NULL where it does not run. */
@@ -134,19 +138,15 @@ static const char *make_identity(struct study *study, const char *part, const ch
     struct study_step *step = step_begin(study, "identity", study_text(study, "'%s' through an Identity", tensor));
     const char *whole = step_path(step, "inserted.onnx"), *ret;
 
-    step->has_no_result = true;
-    step_add(step, "surgeon", "insert", part, "-o", whole, "--op", "Identity", NULL);
-    step_add_option(step, "--inputs", study_words(study, tensor, NULL));
-    step_add_option(step, "--outputs", study_words(study, tensor, NULL));
-    if (!step_run(step) || step->exit_status != 0)
+    add_insertion(step, part, whole, "Identity", tensor);
+    if (step_make(step, whole, NULL, NULL) == NULL)
         return NULL;
     step = step_begin(study, "identity", "The Identity alone");
     ret = step_path(step, "identity.onnx");
-    step->has_no_result = true;
     step_add(step, "surgeon", "extract", whole, "-o", ret, "--load-inputs", study->layerwise, NULL);
     step_add_option(step, "--inputs", study_words(study, study_text(study, "%s:auto:auto", input), NULL));
     step_add_option(step, "--outputs", study_words(study, study_text(study, "%s:auto", tensor), NULL));
-    return step_run(step) && step->exit_status == 0 ? ret : NULL;
+    return step_make(step, ret, NULL, NULL);
 }
 
 /* The reference's values of a tensor, under another name; NULL where they cannot be written so. */
@@ -155,15 +155,13 @@ static const char *rename_values(struct study *study, const char *tensor, const 
     struct study_step *step = step_begin(study, "identity-data", "The reference's values for it");
     const char *array = step_path(step, "array.npy"), *ret = step_path(step, "data.json");
 
-    step->has_no_result = true;
     step_add(step, "data", "to-input", study->layerwise, "-o", array, NULL);
     step_add_option(step, "--only", study_words(study, tensor, NULL));
-    if (!step_run(step) || step->exit_status != 0)
+    if (step_make(step, array, NULL, NULL) == NULL)
         return NULL;
     step = step_begin(study, "identity-data", "The same as its input");
-    step->has_no_result = true;
     step_add(step, "data", "to-input", study_text(study, "%s:%s", name, array), "-o", ret, NULL);
-    return step_run(step) && step->exit_status == 0 ? ret : NULL;
+    return step_make(step, ret, NULL, NULL);
 }
 
 /* The error that the suspect makes where an Identity alone makes a tensor of the reference's values; 0 where it returns

@@ -178,12 +178,9 @@ static const char *make_sanitized_model(struct study *study, const char *file, s
 {
     const char *path = study_path(study, file);
 
-    step->has_no_result = true;
     step_add(step, "surgeon", "sanitize", study->settings->model, "-o", path, option, NULL);
     step_add_words(step, study->settings->loading);
-    step_run(step);
-    step->outcome = step->exit_status == 0 ? "done" : "that is not possible";
-    return step->exit_status == 0 ? path : NULL;
+    return step_make(step, path, "done", "that is not possible");
 }
 
 /* The nodes that are left out of the folded model. */

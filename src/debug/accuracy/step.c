@@ -394,6 +394,16 @@ bool step_run(struct study_step *step)
     return !study_has_failed(study);
 }
 
+const char *step_make(struct study_step *step, const char *path, const char *outcome, const char *outcome_of_failure)
+{
+    bool is_made;
+
+    step->has_no_result = true;
+    is_made = step_run(step) && step->exit_status == 0;
+    step->outcome = step->exit_status == 0 ? outcome : outcome_of_failure;
+    return is_made ? path : NULL;
+}
+
 static void refuse_exit_status(const struct study_step *step)
 {
     error_set(&step->study->error, ERR_BACKEND, "`%s` ends with %d: %s", step->command, step->exit_status,

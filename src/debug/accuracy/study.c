@@ -16,23 +16,15 @@
 
 /* ---- Words ---- */
 
-static const char *format_text(struct study *study, const char *format, va_list args)
-{
-    SCOPED_STRING(text);
-
-    string_add_format_list(&text, format, args);
-    return arena_strdup(&study->arena, text.data);
-}
-
 const char *study_text(struct study *study, const char *format, ...)
 {
-    const char *ret;
+    SCOPED_STRING(text);
     va_list args;
 
     va_start(args, format);
-    ret = format_text(study, format, args);
+    string_add_format_list(&text, format, args);
     va_end(args);
-    return ret;
+    return arena_strdup(&study->arena, text.data);
 }
 
 const char *study_path(struct study *study, const char *name)
@@ -123,15 +115,10 @@ void study_begin_hypothesis(struct study *study, const char *title)
     log_message(study->log, LOG_START, "%s", title);
 }
 
-void study_log(struct study *study, const char *format, ...)
+void study_log_text(struct study *study, const char *text)
 {
-    va_list args;
-
-    if (study_has_failed(study))
-        return;
-    va_start(args, format);
-    log_message(study->log, LOG_INFO, "    %s", format_text(study, format, args));
-    va_end(args);
+    if (!study_has_failed(study))
+        log_message(study->log, LOG_INFO, "    %s", text);
 }
 
 int64_t study_checks(const struct study *study)
@@ -161,63 +148,31 @@ size_t study_kept_steps(const struct study *study)
     return ret;
 }
 
-void study_conclude(struct study *study, enum study_outcome outcome, const char *format, ...)
+void study_conclude_text(struct study *study, enum study_outcome outcome, const char *text)
 {
-    va_list args;
-
     if (study_has_failed(study))
         return;
-    va_start(args, format);
-    study->verdict = format_text(study, format, args);
-    va_end(args);
+    study->verdict = text;
     study->outcome = outcome;
 }
 
-void study_add_evidence(struct study *study, const char *format, ...)
+void study_add_evidence_text(struct study *study, const char *text)
 {
-    const char *evidence;
-    va_list args;
-
     if (study_has_failed(study))
         return;
-    va_start(args, format);
-    evidence = format_text(study, format, args);
-    va_end(args);
-    *VECTOR_APPEND(&study->cause.evidence) = evidence;
-    log_message(study->log, LOG_VERBOSE, "    Evidence: %s", evidence);
+    *VECTOR_APPEND(&study->cause.evidence) = text;
+    log_message(study->log, LOG_VERBOSE, "    Evidence: %s", text);
 }
 
-/* Unless it is in the list already. */
-static void add_once(struct study *study, struct word_list *list, const char *title, const char *format, va_list args)
+void study_add_once(struct study *study, struct word_list *list, const char *title, const char *text)
 {
-    const char *text;
-
     if (study_has_failed(study))
         return;
-    text = format_text(study, format, args);
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i], text) == 0)
             return;
     *VECTOR_APPEND(list) = text;
     log_message(study->log, LOG_VERBOSE, "    %s: %s", title, text);
-}
-
-void study_add_not_tested(struct study *study, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add_once(study, &study->not_tested, "Not tested", format, args);
-    va_end(args);
-}
-
-void study_add_note(struct study *study, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add_once(study, &study->notes, "Note", format, args);
-    va_end(args);
 }
 
 const char *cause_kind_name(enum cause_kind kind)

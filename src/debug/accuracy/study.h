@@ -216,7 +216,8 @@ int study_refuse_changes(struct study *study, struct error *err);
 void study_begin_hypothesis(struct study *study, const char *title);
 
 /* A line of the log about it. */
-void study_log(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define study_log(study, ...) study_log_text(study, study_text(study, __VA_ARGS__))
+void study_log_text(struct study *study, const char *text);
 
 /* How often the suspect was run, and built, in all experiments so far. */
 int64_t study_checks(const struct study *study);
@@ -225,14 +226,16 @@ int64_t study_builds(const struct study *study);
 /* How many experiments are those of an earlier session. */
 size_t study_kept_steps(const struct study *study);
 
-void study_conclude(struct study *study, enum study_outcome outcome, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void study_add_evidence(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define study_conclude(study, outcome, ...) study_conclude_text(study, outcome, study_text(study, __VA_ARGS__))
+void study_conclude_text(struct study *study, enum study_outcome outcome, const char *text);
+#define study_add_evidence(study, ...) study_add_evidence_text(study, study_text(study, __VA_ARGS__))
+void study_add_evidence_text(struct study *study, const char *text);
 
-/* The same once only, whatever the cause is. */
-void study_add_not_tested(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-void study_add_note(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a line to a list of the study, once only; `title` is what the log calls it. */
+void study_add_once(struct study *study, struct word_list *list, const char *title, const char *text);
+#define study_add_not_tested(study, ...)                                                                               \
+    study_add_once(study, &(study)->not_tested, "Not tested", study_text(study, __VA_ARGS__))
+#define study_add_note(study, ...) study_add_once(study, &(study)->notes, "Note", study_text(study, __VA_ARGS__))
 
 /* "tactic": as --json and reports call it. */
 const char *cause_kind_name(enum cause_kind kind);
@@ -313,6 +316,9 @@ const char *step_path(struct study_step *step, const char *name);
 /* Runs the command to its end, or reads what is kept of it. Any exit status is a result, no error. False after an
  * error. */
 bool step_run(struct study_step *step);
+
+/* Runs a command without --json that writes `path`, which is returned; NULL where it fails. Outcomes may be NULL. */
+const char *step_make(struct study_step *step, const char *path, const char *outcome, const char *outcome_of_failure);
 
 /* Runs a comparison: the suspect was built and run once. A command that makes no sense, as with an option that does not
  * exist, or an input without data, is an error; in step_try(), it REFUSES. */

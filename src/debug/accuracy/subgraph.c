@@ -164,7 +164,6 @@ static const char *extract_subgraph(struct study *study, const struct subgraph *
     if (part->outputs.count == 0)
         return NULL;
     step = step_begin(study, "extract", why);
-    step->has_no_result = true;
     if (path == NULL)
         path = step_path(step, "part.onnx");
     step_add(step, "surgeon", "extract", study->settings->model, "-o", path, "--load-inputs", study->whole.inputs,
@@ -177,9 +176,7 @@ static const char *extract_subgraph(struct study *study, const struct subgraph *
     for (size_t i = 0; i < part->outputs.count; i++)
         *VECTOR_APPEND(&outputs) = study_text(study, "%s:auto", tensor_label(study, part->outputs.items[i]));
     step_add_option(step, "--outputs", study_keep(study, &outputs));
-    step_run(step);
-    step->outcome = step->exit_status == 0 ? "cut out" : "cannot be cut out";
-    return step->exit_status == 0 ? path : NULL;
+    return step_make(step, path, "cut out", "cannot be cut out");
 }
 
 static const char *extract_nodes(struct study *study, const struct bitset *nodes, const char *path, const char *why)

@@ -200,6 +200,11 @@ void session_free(struct debug_session *session)
     free(session);
 }
 
+void session_free_pointed(struct debug_session **session)
+{
+    session_free(*session);
+}
+
 /* ---- Iterations ---- */
 
 static bool is_spent(const struct debug_session *session)

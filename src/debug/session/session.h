@@ -24,6 +24,7 @@ struct debug_session;
 int session_new(const struct session_settings *settings, const struct hash *model_hash, struct log *log,
                 struct debug_session **ret, struct error *err);
 void session_free(struct debug_session *session);
+void session_free_pointed(struct debug_session **session); /* for SCOPED() */
 
 /* Runs iterations until the search is over. May be called again for another phase. */
 int session_search(struct debug_session *session, const struct session_subject *subject, struct error *err);

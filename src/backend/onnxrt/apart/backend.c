@@ -329,24 +329,20 @@ int onnxrt_apart_describe(const struct backend_request *request, struct arena *a
     const char *library = onnxrt_settings_of(request)->library;
     struct library_worker *worker = find_worker(library);
     struct onnxrt_description description;
-    struct worker_exchange exchange;
+    struct worker_exchange exchange SCOPED(worker_exchange_end);
     int rc;
 
     worker_exchange_begin(&exchange, &worker->process, QUESTION_DESCRIBE, &request->bounds, 0, request->log);
     message_put_string(&exchange.question, library);
     rc = worker_exchange_ask(&exchange, err);
     if (rc < 0)
-        goto done;
+        return rc;
     message_take_record(&exchange.answer, arena, &description_record, &description);
     if (exchange.answer.damaged || description.version == NULL || description.path == NULL)
-        rc = worker_refuse_answer(&worker->process, err);
-    if (rc < 0)
-        goto done;
+        return worker_refuse_answer(&worker->process, err);
     snprintf(worker->name, sizeof(worker->name), "%s %s", work.name, description.version);
     *ret = description;
-done:
-    worker_exchange_end(&exchange);
-    return rc;
+    return 0;
 }
 
 int onnxrt_apart_list_devices(const struct backend_request *request, const struct onnxrt_entry *library,
@@ -355,7 +351,7 @@ int onnxrt_apart_list_devices(const struct backend_request *request, const struc
     const char *runtime = onnxrt_settings_of(request)->library;
     struct library_worker *worker = find_worker(runtime);
     struct provider_device_list devices;
-    struct worker_exchange exchange;
+    struct worker_exchange exchange SCOPED(worker_exchange_end);
     int rc;
 
     worker_exchange_begin(&exchange, &worker->process, QUESTION_LIST_DEVICES, &request->bounds, 0, request->log);
@@ -363,15 +359,12 @@ int onnxrt_apart_list_devices(const struct backend_request *request, const struc
     onnxrt_entry_put(&exchange.question, library);
     rc = worker_exchange_ask(&exchange, err);
     if (rc < 0)
-        goto done;
+        return rc;
     provider_devices_take(&exchange.answer, arena, &devices);
     if (exchange.answer.damaged)
-        rc = worker_refuse_answer(&worker->process, err);
-    else
-        *ret = devices;
-done:
-    worker_exchange_end(&exchange);
-    return rc;
+        return worker_refuse_answer(&worker->process, err);
+    *ret = devices;
+    return 0;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -430,36 +423,14 @@ static int apart_run(struct backend_session *base, const struct tensor_list *fee
     const struct apart_session *session = (const struct apart_session *)base;
     const struct run_question run = {session->number, wanted == NULL,
                                      wanted != NULL ? *wanted : (struct words){.items = NULL}};
-    struct tensor_list outputs = {0};
-    struct worker_exchange exchange;
-    double took;
-    int rc;
+    struct worker_exchange exchange SCOPED(worker_exchange_end);
 
     worker_exchange_begin(&exchange, &session->worker->process, QUESTION_RUN, &session->bounds, session->generation,
                           session->log);
     exchange.bounds.seconds *= TIMES_TO_RUN;
     message_put_record(&exchange.question, &run_record, &run);
     put_feed(&exchange.question, feed, session);
-    rc = worker_exchange_ask(&exchange, err);
-    if (rc < 0)
-        goto done;
-    took = message_take_real(&exchange.answer);
-    if (seconds != NULL)
-        *seconds = took;
-    rc = message_take_tensors(&exchange.answer, &outputs, err);
-    if (rc < 0)
-        goto done;
-    if (exchange.answer.damaged) {
-        rc = worker_refuse_answer(&session->worker->process, err);
-        goto done;
-    }
-    worker_exchange_own(&exchange, &outputs);
-    *ret = outputs;
-    outputs = (struct tensor_list){0};
-done:
-    tensor_list_release(&outputs);
-    worker_exchange_end(&exchange);
-    return rc;
+    return worker_exchange_run(&exchange, seconds, ret, err);
 }
 
 const struct backend onnxrt_apart_backend = {
