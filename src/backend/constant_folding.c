@@ -114,13 +114,6 @@ static void find_foldable(struct folding_pass *pass)
     }
 }
 
-static void add_used(const struct model *model, struct edge_range range, struct bitset *ret)
-{
-    for (size_t i = 0; i < range.count; i++)
-        if (model_edge(model, range, i) != VALUE_NONE)
-            bitset_add(ret, model_edge(model, range, i));
-}
-
 /* What the nodes of `part` make that is used outside of it, by other nodes or by those of its own that will stay
  * because their outputs are too large to be kept. */
 static void list_wanted(const struct folding_pass *pass, const struct bitset *part, struct value_list *ret)
@@ -132,8 +125,8 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
     for (size_t i = 0; i < model->nodes.count; i++) {
         if (bitset_has(part, i) && !bitset_has(&pass->large, i))
             continue;
-        add_used(model, model->nodes.items[i].inputs, &used);
-        add_used(model, model->nodes.items[i].captures, &used);
+        model_add_edges_to(model, model->nodes.items[i].inputs, &used);
+        model_add_edges_to(model, model->nodes.items[i].captures, &used);
     }
     for (size_t i = 0; i < model->outputs.count; i++)
         bitset_add(&used, model->outputs.items[i]);

@@ -229,14 +229,6 @@ int model_file_load(const struct command_context *context, const struct model_fi
     return model_file_load_keeping(context, file, NULL, NULL, ret, err);
 }
 
-static void show_summary(const struct command_context *context, const char *title, const struct subgraph *subgraph)
-{
-    SCOPED_STRING(text);
-
-    subgraph_summary(&text, subgraph);
-    log_message(context->log, LOG_INFO, "%s\n%s\n", title, text.data);
-}
-
 int model_file_load_original(const struct command_context *context, const struct model_file_settings *file,
                              struct model **ret, struct error *err)
 {
@@ -246,7 +238,7 @@ int model_file_load_original(const struct command_context *context, const struct
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, *ret);
-    show_summary(context, "Original Model:", &whole);
+    subgraph_log_summary(context->log, "Original Model:", &whole);
     return 0;
 }
 
@@ -286,7 +278,7 @@ int model_file_save_new(const struct command_context *context, const struct mode
     int rc = model_file_save(context, file, subgraph, err);
 
     if (rc == 0)
-        show_summary(context, "New Model:", subgraph);
+        subgraph_log_summary(context->log, "New Model:", subgraph);
     return rc;
 }
 

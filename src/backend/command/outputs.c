@@ -64,25 +64,12 @@ static int check_output_names(const struct command_outputs *outputs, const struc
     return rc;
 }
 
-/* Dimensions that the model leaves open may be anything. */
-static bool shape_fits_output(const struct backend_io *output, const struct shape *shape)
-{
-    if (!output->has_shape)
-        return true;
-    if (output->shape.rank != shape->rank)
-        return false;
-    for (size_t i = 0; i < shape->rank; i++)
-        if (output->shape.dims[i] >= 0 && output->shape.dims[i] != shape->dims[i])
-            return false;
-    return true;
-}
-
 static int check_shape(const struct backend_io *output, const struct tensor *tensor, struct error *err)
 {
     SCOPED_STRING(is);
     SCOPED_STRING(should);
 
-    if (shape_fits_output(output, &tensor->shape))
+    if (!output->has_shape || shape_fits(&tensor->shape, &output->shape))
         return 0;
     shape_to_text(&tensor->shape, &is);
     shape_to_text(&output->shape, &should);

@@ -423,18 +423,6 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
 
 /* --- run --- */
 
-static bool shape_fits(const struct backend_io *input, const struct shape *shape)
-{
-    if (!input->has_shape)
-        return true;
-    if (shape->rank != input->shape.rank)
-        return false;
-    for (size_t i = 0; i < shape->rank; i++)
-        if (input->shape.dims[i] >= 0 && input->shape.dims[i] != shape->dims[i])
-            return false;
-    return true;
-}
-
 static int refuse_input(const struct onnxrt_session *session, const struct backend_io *input,
                         const struct tensor *given, struct error *err)
 {
@@ -463,7 +451,7 @@ static int feed_input(const struct onnxrt_session *session, const struct backend
     given = tensor_list_find(feed, text_of(input->name));
     if (!given)
         return error_set(err, ERR_MISSING, "input '%s' of %s is not fed", input->name, session->model);
-    if (given->tensor.type != input->type || !shape_fits(input, &given->tensor.shape))
+    if (given->tensor.type != input->type || (input->has_shape && !shape_fits(&given->tensor.shape, &input->shape)))
         return refuse_input(session, input, &given->tensor, err);
     rc = onnxrt_value_new(session->ort, &given->tensor, ret, err);
     return rc < 0 ? error_context(err, "input '%s' of %s", input->name, session->model) : 0;

@@ -59,10 +59,7 @@ static bool has_a_kernel_for_each_node(const char *provider)
     static const char *const providers[] = {"CUDAExecutionProvider", "ROCMExecutionProvider", "WebGpuExecutionProvider",
                                             "CPUExecutionProvider"};
 
-    for (size_t i = 0; i < ARRAY_LEN(providers); i++)
-        if (strcmp(providers[i], provider) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(provider), providers, ARRAY_LEN(providers));
 }
 
 static void add_elsewhere_nodes(const struct onnxrt_placement *placement, struct string_builder *ret)

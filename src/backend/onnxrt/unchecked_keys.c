@@ -110,10 +110,7 @@ static bool is_careless(const char *provider)
     static const char *const careless[] = {"WebGpuExecutionProvider", "XnnpackExecutionProvider",
                                            "CoreMLExecutionProvider", "DmlExecutionProvider"};
 
-    for (size_t i = 0; i < ARRAY_LEN(careless); i++)
-        if (strcmp(careless[i], provider) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(provider), careless, ARRAY_LEN(careless));
 }
 
 static bool declares_option(const struct ort_api *api, const struct registered_provider *plugin, const char *key)
@@ -122,10 +119,7 @@ static bool declares_option(const struct ort_api *api, const struct registered_p
     size_t count = 0;
 
     api->list_key_values(api->device_options(plugin->devices[0]), &keys, &values, &count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(key), keys, count);
 }
 
 static void warn_of_plugin_option(const struct ort_api *api, const struct registered_provider *plugin,

@@ -30,12 +30,9 @@ static void narrow_floats(const struct tensor *given, struct tensor *room)
 
 static int check_shape(const struct backend_io *input, const struct shape *shape, struct error *err)
 {
-    bool fits = !input->has_shape || shape->rank == input->shape.rank;
     SCOPED_STRING(text);
 
-    for (size_t i = 0; fits && input->has_shape && i < shape->rank; i++)
-        fits = input->shape.dims[i] < 0 || shape->dims[i] == input->shape.dims[i];
-    if (fits)
+    if (!input->has_shape || shape_fits(shape, &input->shape))
         return 0;
     shape_to_text(shape, &text);
     string_add(&text, ", and the engine wants ");

@@ -266,10 +266,7 @@ static void mark_tensor(const struct tensorrt_network *network, void *tensor)
 
 static bool is_among(const char *word, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(word, words[i]) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(word), words, count);
 }
 
 /* Every output of every layer, but those inside of loops, which TensorRT does not give out, and constants. */

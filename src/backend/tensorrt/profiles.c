@@ -52,12 +52,9 @@ static bool needs_profile(const struct profile_input *input)
 
 static int check_shape(const struct profile_input *input, const struct shape *shape, struct error *err)
 {
-    bool fits = !input->has_shape || shape->rank == input->shape.rank;
     SCOPED_STRING(text);
 
-    for (size_t i = 0; fits && input->has_shape && i < shape->rank; i++)
-        fits = input->shape.dims[i] < 0 || shape->dims[i] == input->shape.dims[i];
-    if (fits || input->is_shape_tensor)
+    if (!input->has_shape || input->is_shape_tensor || shape_fits(shape, &input->shape))
         return 0;
     shape_to_text(shape, &text);
     string_add(&text, " is no shape of the input ");

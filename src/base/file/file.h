@@ -122,6 +122,7 @@ int file_lock(const char *path, enum file_lock kind, int *ret_fd, struct error *
 
 bool file_exists(const char *path); /* any kind of file, a dangling link included */
 bool file_is_folder(const char *path);
+bool file_is_regular(const char *path);                     /* links are followed */
 int file_make_folders(const char *path, struct error *err); /* mkdir -p */
 int file_make_parent_folders(const char *path, struct error *err);
 

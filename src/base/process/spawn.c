@@ -35,13 +35,6 @@ static const char *search_path(void)
     return path ? path : "/usr/local/bin:/bin:/usr/bin";
 }
 
-static bool is_regular(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 /* Looks for `name` in the folders of PATH; an empty one is the working directory. If only non-executable files are
  * found, returns NULL and sets `*ret_unusable` (unless NULL) to the first one. */
 static char *find_program_in_path(const char *name, char **ret_unusable)
@@ -50,7 +43,7 @@ static char *find_program_in_path(const char *name, char **ret_unusable)
         size_t length = strcspn(folder, ":");
         char *copy SCOPED_FREE = length > 0 ? memory_copy(folder, length) : memory_strdup(".");
         char *path = file_join(copy, name);
-        bool found = is_regular(path);
+        bool found = file_is_regular(path);
         if (found && access(path, X_OK) == 0)
             return path;
         if (found && ret_unusable && !*ret_unusable)
@@ -67,7 +60,7 @@ char *process_find(const char *program)
 {
     if (!strchr(program, '/'))
         return program[0] ? find_program_in_path(program, NULL) : NULL;
-    return is_regular(program) && access(program, X_OK) == 0 ? memory_strdup(program) : NULL;
+    return file_is_regular(program) && access(program, X_OK) == 0 ? memory_strdup(program) : NULL;
 }
 
 /* Writes the path to execute to `*ret`, malloc'd. */

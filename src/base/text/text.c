@@ -15,6 +15,11 @@ bool text_equal(struct text a, struct text b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+bool string_equal(const char *a, const char *b)
+{
+    return a != NULL && b != NULL ? strcmp(a, b) == 0 : a == b;
+}
+
 bool text_equal_string(struct text a, const char *b)
 {
     return text_equal(a, text_of(b));

@@ -43,7 +43,8 @@ static inline struct text span_text(struct span span)
     return (struct text){(const char *)span.data, span.size};
 }
 
-struct text text_of(const char *string); /* of a NUL-terminated string; NULL gives empty text */
+struct text text_of(const char *string);         /* of a NUL-terminated string; NULL gives empty text */
+bool string_equal(const char *a, const char *b); /* NULL equals only NULL */
 bool text_equal(struct text a, struct text b);
 bool text_equal_string(struct text a, const char *b);
 bool text_is_one_of(struct text text, const char *const *words, size_t count);

@@ -93,10 +93,7 @@ static void add_options(struct completion_request *request)
 
 static bool is_given(const struct completion_request *request, const char *word)
 {
-    for (size_t i = 0; i < request->given->count; i++)
-        if (strcmp(request->given->words[i], word) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(word), request->given->words, request->given->count);
 }
 
 static void add_word_candidates(struct completion_request *request, const char *const *words)

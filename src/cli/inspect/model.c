@@ -79,10 +79,7 @@ static const struct option_group inspect_model_own_options = {
 
 static bool is_shown(const struct inspect_model_settings *values, const char *detail)
 {
-    for (size_t i = 0; i < values->show.count; i++)
-        if (strcmp(values->show.items[i], detail) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(detail), values->show.items, values->show.count);
 }
 
 static struct graph_text_settings settings_of(const struct inspect_model_settings *values)

@@ -91,15 +91,10 @@ struct precision_shares {
     size_t computing, moving; /* numbers of layers that compute, and that only move data */
 };
 
-static bool same_precision(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static struct precision_share *share_of(struct precision_shares *shares, const char *precision)
 {
     for (size_t i = 0; i < shares->count; i++)
-        if (same_precision(shares->items[i].precision, precision))
+        if (string_equal(shares->items[i].precision, precision))
             return &shares->items[i];
     *VECTOR_APPEND(shares) = (struct precision_share){.precision = precision};
     return &shares->items[shares->count - 1];

@@ -85,10 +85,7 @@ static bool is_elementwise(struct text operator)
         "Sigmoid", "Sin",  "Sinh",  "Softplus", "Sqrt", "Sub",   "Sum",   "Tan",   "Tanh",        "Where",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(operators); i++)
-        if (text_equal_string(operator, operators[i]))
-            return true;
-    return false;
+    return text_is_one_of(operator, operators, ARRAY_LEN(operators));
 }
 
 /* The element of `input` that belongs to the one at `position` of the output, when it is spread over its shape. */

@@ -18,11 +18,6 @@ static const char *library_of(const struct runner *runner, const struct onnxrt_s
     return settings->library;
 }
 
-static bool are_equal(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static bool have_one_library(const struct runner *runners, size_t count, const struct onnxrt_settings *common)
 {
     const struct runner *first = NULL;
@@ -30,7 +25,7 @@ static bool have_one_library(const struct runner *runners, size_t count, const s
     for (size_t i = 0; i < count; i++) {
         if (!is_onnxrt(&runners[i]))
             continue;
-        if (first != NULL && !are_equal(library_of(first, common), library_of(&runners[i], common)))
+        if (first != NULL && !string_equal(library_of(first, common), library_of(&runners[i], common)))
             return false;
         first = &runners[i];
     }

@@ -32,10 +32,7 @@ void run_model_release(struct run_model *model)
 
 bool run_model_has_runner(const struct runner_values *runners, const struct backend *backend)
 {
-    for (size_t i = 0; i < runners->names.count; i++)
-        if (strcmp(runners->names.items[i], backend->name) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(backend->name), runners->names.items, runners->names.count);
 }
 
 /* Refuses `idle`: options that only `runner` reads, which is not among the runners. */

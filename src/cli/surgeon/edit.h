@@ -23,4 +23,14 @@ struct surgeon_job {
 int surgeon_edit(struct surgeon_job job, int (*edit)(const struct surgeon_job *job, struct error *err),
                  struct error *err);
 
+/* Defines the function of a command that calls it; settings of type `type` have `json` and `file`. */
+#define DEFINE_SURGEON_RUN(function, type, edit)                                                                       \
+    static int function(const struct command_context *context, const type *settings, struct error *err)                \
+    {                                                                                                                  \
+        const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};              \
+                                                                                                                       \
+        return surgeon_edit(job, edit, err);                                                                           \
+    }                                                                                                                  \
+    DEFINE_COMMAND_RUN(function, type)
+
 #endif

@@ -353,15 +353,7 @@ static int extract_with_data(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_extract_run(const struct command_context *context, const struct surgeon_extract_settings *settings,
-                               struct error *err)
-{
-    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
-
-    return surgeon_edit(job, extract_with_data, err);
-}
-
-DEFINE_COMMAND_RUN(surgeon_extract_run, struct surgeon_extract_settings)
+DEFINE_SURGEON_RUN(surgeon_extract_run, struct surgeon_extract_settings, extract_with_data)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_extract_settings, extract, extract_options),

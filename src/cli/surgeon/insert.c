@@ -154,15 +154,7 @@ static int insert_and_save(const struct surgeon_job *job, struct error *err)
     return model_file_save_new(job->context, job->file, &whole, err);
 }
 
-static int surgeon_insert_run(const struct command_context *context, const struct surgeon_insert_settings *settings,
-                              struct error *err)
-{
-    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
-
-    return surgeon_edit(job, insert_and_save, err);
-}
-
-DEFINE_COMMAND_RUN(surgeon_insert_run, struct surgeon_insert_settings)
+DEFINE_SURGEON_RUN(surgeon_insert_run, struct surgeon_insert_settings, insert_and_save)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_insert_settings, insert, insert_options),

@@ -105,15 +105,7 @@ static int prune_model(const struct surgeon_job *job, struct error *err)
     return model_file_save_new_whole(job->context, job->file, job->model, err);
 }
 
-static int surgeon_prune_run(const struct command_context *context, const struct prune_settings *settings,
-                             struct error *err)
-{
-    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
-
-    return surgeon_edit(job, prune_model, err);
-}
-
-DEFINE_COMMAND_RUN(surgeon_prune_run, struct prune_settings)
+DEFINE_SURGEON_RUN(surgeon_prune_run, struct prune_settings, prune_model)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct prune_settings, common.logging, logging_options),

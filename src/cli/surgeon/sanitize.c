@@ -289,15 +289,7 @@ static int sanitize_and_save(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_sanitize_run(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
-                                struct error *err)
-{
-    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
-
-    return surgeon_edit(job, sanitize_and_save, err);
-}
-
-DEFINE_COMMAND_RUN(surgeon_sanitize_run, struct surgeon_sanitize_settings)
+DEFINE_SURGEON_RUN(surgeon_sanitize_run, struct surgeon_sanitize_settings, sanitize_and_save)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_sanitize_settings, common.logging, logging_options),

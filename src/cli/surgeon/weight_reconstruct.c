@@ -111,15 +111,7 @@ static int reconstruct_model(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_weight_reconstruct_run(const struct command_context *context,
-                                          const struct weight_reconstruct_settings *settings, struct error *err)
-{
-    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
-
-    return surgeon_edit(job, reconstruct_model, err);
-}
-
-DEFINE_COMMAND_RUN(surgeon_weight_reconstruct_run, struct weight_reconstruct_settings)
+DEFINE_SURGEON_RUN(surgeon_weight_reconstruct_run, struct weight_reconstruct_settings, reconstruct_model)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_reconstruct_settings, common.logging, logging_options),

@@ -215,15 +215,7 @@ done:
     return rc;
 }
 
-static int surgeon_weight_strip_run(const struct command_context *context, const struct weight_strip_settings *settings,
-                                    struct error *err)
-{
-    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
-
-    return surgeon_edit(job, strip_model, err);
-}
-
-DEFINE_COMMAND_RUN(surgeon_weight_strip_run, struct weight_strip_settings)
+DEFINE_SURGEON_RUN(surgeon_weight_strip_run, struct weight_strip_settings, strip_model)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_strip_settings, common.logging, logging_options),

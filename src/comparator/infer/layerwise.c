@@ -22,12 +22,12 @@ struct planner {
     uint32_t open_until; /* the last consumer of the non-tensor values produced so far */
 };
 
-static uint64_t known_size(const struct model *model, uint32_t value)
+uint64_t layerwise_value_size(struct span info)
 {
     struct value_type type;
     size_t elements, bytes;
 
-    value_info_decode(model->values.items[value].info, &type);
+    value_info_decode(info, &type);
     if (type.not_a_tensor != NULL || !type.has_shape || type.element == DATA_UNDEFINED || !shape_is_static(&type.shape))
         return UINT64_MAX;
     elements = shape_elements(&type.shape);
@@ -42,7 +42,7 @@ static uint64_t node_size(const struct planner *planner, const struct node *node
 
     for (size_t k = 0; k < node->outputs.count; k++) {
         uint32_t value = model_edge(model, node->outputs, k);
-        uint64_t size = value == VALUE_NONE ? 0 : known_size(model, value);
+        uint64_t size = value == VALUE_NONE ? 0 : layerwise_value_size(model->values.items[value].info);
 
         if (__builtin_add_overflow(sum, size == UINT64_MAX ? planner->largest : size, &sum))
             return UINT64_MAX;
@@ -72,7 +72,7 @@ static void survey_model(struct planner *planner)
         note_readers(planner, node->captures, i);
         for (size_t k = 0; k < node->outputs.count; k++) {
             uint32_t value = model_edge(model, node->outputs, k);
-            uint64_t size = value == VALUE_NONE ? UINT64_MAX : known_size(model, value);
+            uint64_t size = value == VALUE_NONE ? UINT64_MAX : layerwise_value_size(model->values.items[value].info);
 
             if (size != UINT64_MAX && size > planner->largest)
                 planner->largest = size;
@@ -81,7 +81,7 @@ static void survey_model(struct planner *planner)
     if (planner->largest == 0)
         planner->largest = planner->bound / 16;
     for (size_t i = 0; i < model->outputs.count; i++) {
-        uint64_t size = known_size(model, model->outputs.items[i]);
+        uint64_t size = layerwise_value_size(model->values.items[model->outputs.items[i]].info);
 
         planner->plan->bytes += size == UINT64_MAX ? planner->largest : size;
     }

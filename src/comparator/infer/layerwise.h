@@ -61,6 +61,9 @@ struct layerwise_run {
     int64_t warm_up; /* untimed runs of each group */
 };
 
+/* The bytes of a tensor with this ValueInfoProto; UINT64_MAX: unknown, or strings. */
+uint64_t layerwise_value_size(struct span info);
+
 /* `request` provides the options; its model is not used. */
 void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend *backend,
                         const struct backend_request *request);

@@ -38,10 +38,7 @@ static void warn_of_left_out(struct log *log, const struct string_builder *names
 
 static bool is_hidden(const struct words *hidden, const char *name)
 {
-    for (size_t i = 0; i < hidden->count; i++)
-        if (strcmp(hidden->items[i], name) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(name), hidden->items, hidden->count);
 }
 
 /* Checks that barrier tensors are outputs: otherwise fusions across them are not prevented, for example in an engine

@@ -172,19 +172,6 @@ int reference_run_session(struct reference_run *run, struct backend_session *ses
 
 /* ---- In groups ---- */
 
-static uint64_t described_size(struct span info)
-{
-    struct value_type type;
-    size_t elements;
-
-    value_info_decode(info, &type);
-    if (type.not_a_tensor != NULL || !type.has_shape || type.element == DATA_UNDEFINED || type.element == DATA_STRING ||
-        !shape_is_static(&type.shape))
-        return UINT64_MAX;
-    elements = shape_elements(&type.shape);
-    return elements == SIZE_MAX ? UINT64_MAX : tensor_bytes(type.element, elements);
-}
-
 /* Whether the model states the sizes of all tensors, and they are small. */
 static bool is_small_as_described(const struct reference_run *run)
 {
@@ -193,7 +180,8 @@ static bool is_small_as_described(const struct reference_run *run)
 
     types_list_all(run->whole, &all);
     for (size_t i = 0; i < all.count; i++)
-        sum = add_saturating(sum, described_size(known_types_info(run->whole->known, run->whole->model, all.items[i])));
+        sum = add_saturating(
+            sum, layerwise_value_size(known_types_info(run->whole->known, run->whole->model, all.items[i])));
     return sum <= run->memory;
 }
 
@@ -248,7 +236,7 @@ static void drop_by_plan(struct reference_run *run, const struct layerwise *plan
     uint64_t largest = 0;
 
     for (size_t i = 0; i < run->count; i++) {
-        sizes[i] = described_size(plan->model->values.items[run->items[i].value].info);
+        sizes[i] = layerwise_value_size(plan->model->values.items[run->items[i].value].info);
         if (sizes[i] != UINT64_MAX && sizes[i] > largest)
             largest = sizes[i];
     }

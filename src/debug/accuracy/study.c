@@ -84,10 +84,7 @@ struct words study_add_words(struct study *study, struct words words, struct wor
 
 bool has_word(struct words words, const char *word)
 {
-    for (size_t i = 0; i < words.count; i++)
-        if (strcmp(words.items[i], word) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(word), words.items, words.count);
 }
 
 /* ---- The study ---- */

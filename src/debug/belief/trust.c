@@ -347,10 +347,8 @@ static bool is_artifact(const struct debug_session *session, const char *path)
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (session->settings.check.files.items[i] != NULL && strcmp(session->settings.check.files.items[i], path) == 0)
             return true;
-    for (size_t i = 0; i < session->settings.artifacts.paths.count; i++)
-        if (strcmp(session->settings.artifacts.paths.items[i], path) == 0)
-            return true;
-    return false;
+    return text_is_one_of(text_of(path), session->settings.artifacts.paths.items,
+                          session->settings.artifacts.paths.count);
 }
 
 /* Files that cannot be read are ignored: the check reports them. */

@@ -65,10 +65,7 @@ static const char *const rounding_once[] = {"Abs",
 
 static bool is_among(const struct node *node, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_string(node->op_type, names[i]))
-            return true;
-    return false;
+    return text_is_one_of(node->op_type, names, count);
 }
 
 static size_t read_dimension(const struct shape *shape, size_t axis)

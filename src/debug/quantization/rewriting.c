@@ -15,10 +15,7 @@ static bool is_layer(const struct node *node)
     static const char *const names[] = {"Conv",      "FusedConv", "ConvTranspose", "Gemm",
                                         "FusedGemm", "MatMul",    "FusedMatMul"};
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (text_equal_string(node->op_type, names[i]))
-            return true;
-    return false;
+    return text_is_one_of(node->op_type, names, ARRAY_LEN(names));
 }
 
 static bool same_scales(const struct quantizer *a, const struct quantizer *b)

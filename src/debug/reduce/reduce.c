@@ -94,14 +94,6 @@ static int confirm_as_written(struct reduce *reduce, const struct subgraph *part
 
 /* ---- Results ---- */
 
-static void log_summary(struct reduce *reduce, const char *title, const struct subgraph *subgraph)
-{
-    SCOPED_STRING(text);
-
-    subgraph_summary(&text, subgraph);
-    log_message(reduce->log, LOG_INFO, "%s\n%s\n", title, text.data);
-}
-
 static int save_subgraph(struct reduce *reduce, struct subgraph *subgraph, const char *path, struct error *err)
 {
     int rc = candidate_fill(&reduce->maker, subgraph, err);
@@ -181,7 +173,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
     if (number > 1)
         reduce->results.file_name = NULL; /* the file of weights belongs to the first model */
-    log_summary(reduce, "Minimum Bad Model:", bad);
+    subgraph_log_summary(reduce->log, "Minimum Bad Model:", bad);
     path = path_of_culprit(reduce, reduce->settings->output, number);
     rc = save_subgraph(reduce, bad, path, err);
     if (rc == 0)
@@ -211,7 +203,7 @@ static int save_good(struct reduce *reduce, struct error *err)
         return rc;
     if (reduce->settings->output != NULL)
         reduce->results.file_name = NULL; /* the file of weights belongs to the other model */
-    log_summary(reduce, "Minimum Good Model:", &reduce->found.good);
+    subgraph_log_summary(reduce->log, "Minimum Good Model:", &reduce->found.good);
     return save_subgraph(reduce, &reduce->found.good, reduce->settings->min_good, err);
 }
 

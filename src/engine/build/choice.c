@@ -102,10 +102,8 @@ static bool tactic_is_switched_off(const struct engine_builder *build, const str
 {
     const struct builder_settings *settings = build->settings;
 
-    for (size_t i = 0; i < settings->sources_off.count; i++)
-        if (strcmp(settings->sources_off.items[i], tactic->provider->name) == 0)
-            return true;
-    return settings->plain_layouts && !tactic_is_plain(tactic, build->engine->network, layer);
+    return text_is_one_of(text_of(tactic->provider->name), settings->sources_off.items, settings->sources_off.count) ||
+           (settings->plain_layouts && !tactic_is_plain(tactic, build->engine->network, layer));
 }
 
 static void drop_switched_off_tactics(const struct engine_builder *build, const struct layer *layer,

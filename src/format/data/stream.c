@@ -39,13 +39,6 @@ static void forget_piece(const struct file_map *map, struct text piece)
     file_map_forget(map, offset, offset + piece.size);
 }
 
-static bool is_regular(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 /* The files of a folder of iterations, or the subfolders; none of either for other words. `protos`: see folder.h. */
 static int list_iterations(const struct data_word *word, const char *protos, struct iteration_files *ret_files,
                            struct file_list *ret_folders, struct error *err)
@@ -97,7 +90,7 @@ static bool open_lazy_inputs(const struct data_word *word, struct lazy_file *ret
     uint8_t start;
     bool is_list;
 
-    if (word->name.size > 0 || word->type != DATA_UNDEFINED || !is_regular(word->path) ||
+    if (word->name.size > 0 || word->type != DATA_UNDEFINED || !file_is_regular(word->path) ||
         file_read_start(word->path, &start, 1) == 0 || start != '[' || file_map_open(word->path, &ret->map, NULL) < 0)
         return false;
     is_list = json_split_array(map_text(&ret->map), &ret->map, &ret->pieces) && ret->pieces.count > 0;
@@ -112,7 +105,7 @@ static bool open_input_archive(const struct data_word *word, struct array_archiv
 {
     enum archive_format format = ARCHIVE_NONE;
 
-    if (word->name.size == 0 && word->type == DATA_UNDEFINED && is_regular(word->path))
+    if (word->name.size == 0 && word->type == DATA_UNDEFINED && file_is_regular(word->path))
         format = array_archive_format(word->path);
     if (format == ARCHIVE_NONE || array_archive_open(word->path, format, ret, NULL) < 0)
         return false;
@@ -367,7 +360,7 @@ static bool open_lazy_results(struct result_source *source, const char *path, st
     struct json_pieces members SCOPED_ITEMS = {0};
     struct text list;
     uint8_t start;
-    bool is_good = is_regular(path) && file_read_start(path, &start, 1) == 1 && start == '{' &&
+    bool is_good = file_is_regular(path) && file_read_start(path, &start, 1) == 1 && start == '{' &&
                    file_map_open(path, &source->map, NULL) == 0;
 
     is_good = is_good && json_split_object(map_text(&source->map), &source->map, &members) &&
@@ -390,7 +383,7 @@ static bool open_lazy_results(struct result_source *source, const char *path, st
 static bool open_result_archive(struct result_source *source, const char *path, struct result_streams *streams)
 {
     struct array_archive *archive = &source->archive;
-    enum archive_format format = is_regular(path) ? array_archive_format(path) : ARCHIVE_NONE;
+    enum archive_format format = file_is_regular(path) ? array_archive_format(path) : ARCHIVE_NONE;
 
     if (format == ARCHIVE_NONE || array_archive_open(path, format, archive, NULL) < 0)
         return false;

@@ -86,11 +86,6 @@ static void make_groups(struct matching *matching)
 
 /* ---- Pairs ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* Tensors that one engine does not have make no difference of types: fusing decides about them. */
 static void compare_tensors(const struct layer_info_tensors *a, const struct layer_info_tensors *b,
                             struct layer_pair *pair)
@@ -98,18 +93,18 @@ static void compare_tensors(const struct layer_info_tensors *a, const struct lay
     for (size_t i = 0; i < a->count && i < b->count; i++) {
         if (a->items[i].type != b->items[i].type)
             pair->typed = true;
-        else if (!same_text(a->items[i].format, b->items[i].format))
+        else if (!string_equal(a->items[i].format, b->items[i].format))
             pair->stored = true;
     }
 }
 
 static bool same_implementation(const struct layer_info_layer *a, const struct layer_info_layer *b)
 {
-    if (!same_text(a->type, b->type) || a->has_tactic != b->has_tactic)
+    if (!string_equal(a->type, b->type) || a->has_tactic != b->has_tactic)
         return false;
     if (a->has_tactic && a->tactic != b->tactic)
         return false;
-    return same_text(a->tactic_name, b->tactic_name);
+    return string_equal(a->tactic_name, b->tactic_name);
 }
 
 static struct layer_pair compare_layers(const struct layer_info_layer *a, const struct layer_info_layer *b)
@@ -118,7 +113,7 @@ static struct layer_pair compare_layers(const struct layer_info_layer *a, const 
 
     if (!pair.compared)
         return pair;
-    pair.typed = !same_text(layer_info_precision(a, NULL), layer_info_precision(b, NULL));
+    pair.typed = !string_equal(layer_info_precision(a, NULL), layer_info_precision(b, NULL));
     compare_tensors(&a->inputs, &b->inputs, &pair);
     compare_tensors(&a->outputs, &b->outputs, &pair);
     pair.implemented = !same_implementation(a, b);

@@ -145,3 +145,11 @@ void subgraph_summary(struct string_builder *out, const struct subgraph *subgrap
     string_add_format(out, "\n\n---- %zu Initializer(s) ----\n\n---- %zu Node(s) ----\n", count_initializers(subgraph),
                       bitset_count(&subgraph->nodes));
 }
+
+void subgraph_log_summary(struct log *log, const char *title, const struct subgraph *subgraph)
+{
+    SCOPED_STRING(text);
+
+    subgraph_summary(&text, subgraph);
+    log_message(log, LOG_INFO, "%s\n%s\n", title, text.data);
+}

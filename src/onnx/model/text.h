@@ -2,6 +2,7 @@
 #ifndef ONNX_MODEL_TEXT_H
 #define ONNX_MODEL_TEXT_H
 
+#include "base/log.h"
 #include "base/text/string_builder.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/value_info.h"
@@ -29,5 +30,6 @@ void variable_list_text(struct string_builder *out, const struct subgraph *subgr
 /* The summary after `Minimum Bad Model:`: name and opset, inputs, outputs, counts. The log shows an empty line after
  * it. */
 void subgraph_summary(struct string_builder *out, const struct subgraph *subgraph);
+void subgraph_log_summary(struct log *log, const char *title, const struct subgraph *subgraph);
 
 #endif

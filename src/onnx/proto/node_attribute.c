@@ -35,14 +35,19 @@ bool node_attribute_read(struct span node, const char *name, struct attribute *r
     return true;
 }
 
-bool node_attribute_graph(struct span node, const char *name, struct span *ret)
+static bool read_bytes_of_type(struct span node, const char *name, enum attribute_type type, struct span *ret)
 {
     struct attribute attribute;
 
     if (!node_attribute_read(node, name, &attribute))
         return false;
     *ret = attribute.bytes;
-    return attribute.type == ATTRIBUTE_ONE_GRAPH;
+    return attribute.type == type;
+}
+
+bool node_attribute_graph(struct span node, const char *name, struct span *ret)
+{
+    return read_bytes_of_type(node, name, ATTRIBUTE_ONE_GRAPH, ret);
 }
 
 int64_t node_attribute_integer(struct span node, const char *name, int64_t fallback)
@@ -70,12 +75,7 @@ float node_attribute_float(struct span node, const char *name, float fallback)
 
 bool node_attribute_text(struct span node, const char *name, struct span *ret)
 {
-    struct attribute attribute;
-
-    if (!node_attribute_read(node, name, &attribute))
-        return false;
-    *ret = attribute.bytes;
-    return attribute.type == ATTRIBUTE_ONE_STRING;
+    return read_bytes_of_type(node, name, ATTRIBUTE_ONE_STRING, ret);
 }
 
 struct text node_attribute_text_or(struct span node, const char *name, const char *fallback)

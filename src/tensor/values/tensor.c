@@ -47,6 +47,16 @@ bool shape_equal(const struct shape *a, const struct shape *b)
     return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
 }
 
+bool shape_fits(const struct shape *shape, const struct shape *expected)
+{
+    if (shape->rank != expected->rank)
+        return false;
+    for (size_t i = 0; i < shape->rank; i++)
+        if (expected->dims[i] >= 0 && shape->dims[i] != expected->dims[i])
+            return false;
+    return true;
+}
+
 bool shape_is_static(const struct shape *shape)
 {
     for (size_t i = 0; i < shape->rank; i++) {

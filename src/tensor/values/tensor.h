@@ -42,7 +42,8 @@ size_t shape_extent(const struct shape *shape, size_t first, size_t end);
 int64_t shape_clamp_bound(int64_t bound, int64_t size);
 
 bool shape_equal(const struct shape *a, const struct shape *b);
-bool shape_is_static(const struct shape *shape); /* no negative dimension */
+bool shape_fits(const struct shape *shape, const struct shape *expected); /* negative sizes of `expected` fit any */
+bool shape_is_static(const struct shape *shape);                          /* no negative dimension */
 
 /* Appends Python's tuple syntax, "(1, 3)", "(5,)", "()", to `text`. Negative dimensions are shown as -1. */
 void shape_to_text(const struct shape *shape, struct string_builder *text);

@@ -230,18 +230,13 @@ static const struct worker_work work = {
 static pthread_mutex_t workers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct library_worker *workers; /* until the end of the process */
 
-static bool is_same_library(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* One process for each library: two of them in one process would share symbols and a crash. */
 static struct library_worker *find_worker(const char *library)
 {
     struct library_worker *ret;
 
     pthread_mutex_lock(&workers_mutex);
-    for (ret = workers; ret != NULL && !is_same_library(ret->library, library);)
+    for (ret = workers; ret != NULL && !string_equal(ret->library, library);)
         ret = ret->next;
     if (ret == NULL) {
         ret = memory_alloc_zero(1, sizeof(*ret));

@@ -52,10 +52,8 @@ static const struct decision_source *find_source(const struct passes_runner *run
 
 static bool is_among(const struct decision_source *source, const struct words *kinds)
 {
-    for (size_t i = 0; i < kinds->count; i++)
-        if (strcmp(kinds->items[i], source->name) == 0)
-            return true;
-    return kinds->count == 0 && !source->on_request;
+    return text_is_one_of(text_of(source->name), kinds->items, kinds->count) ||
+           (kinds->count == 0 && !source->on_request);
 }
 
 static int refuse_kind(const struct passes_runner *runner, const char *kind, struct error *err)
