@@ -402,14 +402,13 @@ static int compute_nodes(struct computation *computation, const uint32_t *nodes,
 /* The nodes that are needed for what is wanted, in their order. */
 static void list_needed(const struct constant_values_request *request, struct value_list *ret)
 {
-    struct subgraph part = {.model = request->model};
+    struct subgraph part SCOPED(subgraph_release) = {.model = request->model};
 
     bitset_init_copy(&part.nodes, request->nodes);
     value_list_assign(&part.outputs, request->wanted);
     subgraph_clean(&part, NULL, NULL, NULL);
     for (size_t i = bitset_next(&part.nodes, 0); i < part.nodes.size; i = bitset_next(&part.nodes, i + 1))
         value_list_add(ret, (uint32_t)i);
-    subgraph_release(&part);
 }
 
 /* The bytes of the constants that the node reads and that are not among `met`, and of what it makes, as far as that is

@@ -537,12 +537,11 @@ static int assume_in_piece(struct inference *inference, const uint32_t *nodes, s
 
     assume_one_more(inference, nodes, count, &left);
     while (rc == 0 && left.count > 0) {
-        struct value_list asked = left;
+        struct value_list asked SCOPED_ITEMS = left;
 
         left = (struct value_list){0};
         rc = ask_about_piece(inference, asked.items, asked.count, err);
         assume_one_more(inference, asked.items, asked.count, &left);
-        free(asked.items);
     }
     free(left.items);
     return rc;

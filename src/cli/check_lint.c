@@ -91,11 +91,10 @@ static int find_external_data(const struct check_lint_settings *settings, struct
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, &why) == 0)
         for (size_t i = 0; rc == 0 && i < locations.count; i++) {
-            char *path = NULL;
+            char *path SCOPED_FREE = NULL;
 
             if (external_data_path(model, locations.items[i], &path, &why) == ERR_MISSING)
                 rc = error_set(err, ERR_MISSING, "%s", why.message);
-            free(path);
         }
     return rc;
 }

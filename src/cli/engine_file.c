@@ -139,7 +139,7 @@ static int load_caches(struct engine_file *file, struct error *err)
  * intentionally. */
 static void warn_of_other_precision(const struct engine_file *file)
 {
-    struct tactic_options own = {0};
+    struct tactic_options own SCOPED(tactic_options_release) = {0};
     struct string_builder text;
 
     if (file->replay == NULL || !file->replay->precision.known || file->values->varies_precision)
@@ -154,7 +154,6 @@ static void warn_of_other_precision(const struct engine_file *file)
         log_message(file->context->log, LOG_WARNING, "%s: results will differ", text.data);
         string_release(&text);
     }
-    tactic_options_release(&own);
 }
 
 static bool begins_with(const char *word, const char *option)

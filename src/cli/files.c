@@ -104,7 +104,7 @@ static void add_data(struct command_files *files, const struct option *option, c
 static void add_files_of_command(struct command_files *files, const struct option *option, const char *name,
                                  const struct option_state *state)
 {
-    struct named_files named = {0};
+    struct named_files named SCOPED(named_files_release) = {0};
     struct check_words command = {.items = state->words, .count = state->count};
 
     for (size_t i = 0; option->kind == OPTION_ONE && i < state->count; i++)
@@ -113,7 +113,6 @@ static void add_files_of_command(struct command_files *files, const struct optio
         check_words_list_files(&command, &named);
     for (size_t i = 0; i < named.count; i++)
         add_file(files, option, name, arena_strdup(parse_arena(files->parse), named.items[i].path));
-    named_files_release(&named);
 }
 
 /* What a command writes to a folder of its own. Where names have a pattern, only those that are there can be lost. */
@@ -169,7 +168,7 @@ static void add_option_files(struct command_files *files, const struct option *o
  * that are there already be the first ones. */
 static void add_numbered(struct command_files *files, const struct option *option, const char *name, const char *path)
 {
-    char *folder = file_folder(path), *base = file_basename(path);
+    char *folder SCOPED_FREE = file_folder(path), *base SCOPED_FREE = file_basename(path);
     size_t length = strlen(base);
     DIR *stream = opendir(folder);
     const struct dirent *entry;
@@ -183,8 +182,6 @@ static void add_numbered(struct command_files *files, const struct option *optio
     }
     if (stream != NULL)
         closedir(stream);
-    free(folder);
-    free(base);
 }
 
 /* --save-external-data names a file beside the model that is written; without a name it is called after that one. */

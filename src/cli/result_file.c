@@ -36,14 +36,13 @@ static void add_external_data(struct result_file *result, struct model *model)
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, NULL) == 0)
         for (size_t i = 0; i < locations.count; i++) {
-            char *path = NULL;
+            char *path SCOPED_FREE = NULL;
 
             json_writer_begin_object(&result->json);
             json_writer_add_text(&result->json, "location", locations.items[i]);
             external_data_path(model, locations.items[i], &path, NULL);
             add_bytes(result, path);
             json_writer_end_object(&result->json);
-            free(path);
         }
     json_writer_end_array(&result->json);
 }

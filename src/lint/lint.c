@@ -87,8 +87,8 @@ static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *
 static void check_node_names(struct lint *lint)
 {
     size_t count = lint->model->nodes.count;
-    uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next)); /* next node with the same name */
-    uint32_t *last = memory_alloc_zero(count + 1, sizeof(*last)); /* for the first node of a name */
+    uint32_t *next SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*next)); /* next node with the same name */
+    uint32_t *last SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*last)); /* for the first node of a name */
     SCOPED_NAME_MAP(names);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -102,8 +102,6 @@ static void check_node_names(struct lint *lint)
     for (uint32_t i = 0; i < count; i++)
         if (name_map_find(&names, text_of(lint->labels[i])) == i && next[i] != NODE_NONE)
             report_duplicate(lint, i, next);
-    free(next);
-    free(last);
 }
 
 /* ---- Input data ---- */

@@ -354,13 +354,12 @@ void report_add_histogram(struct report *report, const struct report_histogram *
 /* Text of known size: the writer's strings end at a NUL. */
 static void add_long_text(struct json_writer *writer, const char *key, struct text text)
 {
-    char *copy;
+    char *copy SCOPED_FREE = NULL;
 
     if (text.size == 0)
         return;
     copy = memory_copy(text.data, text.size);
     add_known_text(writer, key, copy);
-    free(copy);
 }
 
 void report_add_picture(struct report *report, const char *title, struct text svg)

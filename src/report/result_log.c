@@ -113,8 +113,8 @@ static void log_table(const struct result_rows *rows, struct log *log)
     const struct result_table *table = rows->table;
     size_t columns = table->column_count, all = rows->count / columns;
     size_t shown = all < table->log_rows ? all : table->log_rows;
-    struct string_builder *cells;
-    size_t *widths;
+    struct string_builder *cells SCOPED_FREE = NULL;
+    size_t *widths SCOPED_FREE = NULL;
 
     if (table->line == NULL || all == 0)
         return;
@@ -138,8 +138,6 @@ static void log_table(const struct result_rows *rows, struct log *log)
         log_message(log, LOG_FINISH, "    and %zu more: --json and --report have all of them", all - shown);
     for (size_t i = 0; i < (shown + 1) * columns; i++)
         string_release(&cells[i]);
-    free(cells);
-    free(widths);
 }
 
 void result_log(struct result *result, struct log *log)

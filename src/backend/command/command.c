@@ -131,8 +131,8 @@ static int write_command_model(struct command_session *session, const struct bac
 
 static void lend_model(struct command_session *session, const char *path, struct model *model)
 {
-    struct text_list locations = {0};
-    struct subgraph whole;
+    struct text_list locations SCOPED_ITEMS = {0};
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     session->paths[COMMAND_MODEL] = memory_strdup(path);
     *VECTOR_APPEND(&session->lent) = lend_file(path);
@@ -144,8 +144,6 @@ static void lend_model(struct command_session *session, const char *path, struct
             if (external_data_path(model, locations.items[i], &data, NULL) == 0)
                 *VECTOR_APPEND(&session->lent) = lend_file(data);
         }
-    free(locations.items);
-    subgraph_release(&whole);
 }
 
 static int open_command_model(struct command_session *session, const struct backend_model *source, struct error *err)

@@ -219,7 +219,7 @@ static void run_sequence(const struct exact_call *call, struct recurrence *rnn, 
 static void run_directions(const struct exact_call *call, struct recurrence *rnn, double *const *outputs)
 {
     size_t rows = rnn->gates * rnn->hidden;
-    double *buffer = memory_alloc_zero(2 * rows + 3 * rnn->hidden + 1, sizeof(*buffer));
+    double *buffer SCOPED_FREE = memory_alloc_zero(2 * rows + 3 * rnn->hidden + 1, sizeof(*buffer));
 
     rnn->from_input = buffer;
     rnn->from_hidden = &buffer[rows];
@@ -231,7 +231,6 @@ static void run_directions(const struct exact_call *call, struct recurrence *rnn
         for (size_t element = 0; element < rnn->batch; element++)
             run_sequence(call, rnn, direction, element, outputs);
     }
-    free(buffer);
 }
 
 static int compute_recurrent(struct exact_call *call, struct error *err)

@@ -79,14 +79,12 @@ static const struct provider_package *find_package_of(const char *path)
 void provider_package_load_before(const char *path)
 {
     const struct provider_package *package = find_package_of(path);
-    char *folder = file_folder(path), *before = NULL;
+    char *folder SCOPED_FREE = file_folder(path), *before SCOPED_FREE = NULL;
 
     if (package != NULL && package->before != NULL)
         before = python_packages_find(&(struct file_list){.items = &folder, .count = 1}, package->before);
     if (before != NULL)
         dlopen(before, RTLD_NOW | RTLD_GLOBAL);
-    free(before);
-    free(folder);
 }
 
 const char *provider_package_needs(const char *path)

@@ -101,7 +101,7 @@ static void try_beside_program(struct library_search *search)
 static void try_python_packages(struct library_search *search)
 {
     struct file_list folders SCOPED(file_list_release) = {0};
-    char *package, *library = NULL;
+    char *package SCOPED_FREE = NULL, *library SCOPED_FREE = NULL;
 
     python_packages_list(&folders);
     package = python_packages_find(&folders, "onnxruntime/capi");
@@ -113,8 +113,6 @@ static void try_python_packages(struct library_search *search)
         note_folder_without_library(search, package);
     else
         note_place(search, "%s (no onnxruntime)", "Python's packages");
-    free(library);
-    free(package);
 }
 
 static bool is_set(const char *variable)

@@ -88,7 +88,7 @@ static bool check_key(const struct key_library *library, const char *provider, c
 /* The runtime does not say which of the names it knows. */
 static void warn_of_optimizers(const struct onnxrt *ort, const char *value, struct log *log)
 {
-    char *names = memory_strdup(value), *state = NULL;
+    char *names SCOPED_FREE = memory_strdup(value), *state = NULL;
 
     for (char *name = strtok_r(names, ";", &state); name != NULL; name = strtok_r(NULL, ";", &state)) {
         SCOPED_STRING(instead);
@@ -99,7 +99,6 @@ static void warn_of_optimizers(const struct onnxrt *ort, const char *value, stru
                      "come of it with %s to be disabled%s",
                      name, ort->version, instead.size > 0 ? instead.data : "");
     }
-    free(names);
 }
 
 /* ---- Options of providers ---- */

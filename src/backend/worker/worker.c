@@ -79,7 +79,7 @@ struct bounded_bytes worker_question_keep(struct worker_question *question)
 /* The outcome, which is filled up, and the parts of the reply. */
 static void send_answer(int rc, const struct error *err, const struct worker_reply *reply)
 {
-    struct message outcome;
+    struct message outcome SCOPED(message_release) = {0};
     size_t count = 0;
     struct text *parts SCOPED_FREE = rc == 0 ? message_parts(&reply->message, &count) : NULL;
 
@@ -96,7 +96,6 @@ static void send_answer(int rc, const struct error *err, const struct worker_rep
     pthread_mutex_lock(&at_work.mutex);
     bounded_process_answer(at_work.answer_to, parts, count, rc == 0 ? &reply->message.files : NULL);
     pthread_mutex_unlock(&at_work.mutex);
-    message_release(&outcome);
 }
 
 /* New memory comes with a question. */

@@ -292,7 +292,7 @@ static int compare_strings(const void *a, const void *b)
 static void add_variables_of_command(struct string_builder *ret)
 {
     static const char *const passing[] = {"POLYGRAPHY_", "_=", "SHLVL=", "OLDPWD=", "PWD="};
-    struct word_list words = {0};
+    struct word_list words SCOPED_ITEMS = {0};
 
     for (size_t i = 0; environ[i] != NULL; i++) {
         bool passes = false;
@@ -306,7 +306,6 @@ static void add_variables_of_command(struct string_builder *ret)
         qsort(words.items, words.count, sizeof(*words.items), compare_strings);
     for (size_t i = 0; i < words.count; i++)
         string_add_bytes(ret, words.items[i], strlen(words.items[i]) + 1);
-    free(words.items);
 }
 
 int staying_open(const char *line, double timeout, struct staying_process **ret, struct staying_answer *ret_answer,

@@ -292,8 +292,8 @@ static void find_at(struct completion_request *request, const struct parse *befo
 static void find_candidates(const struct command *root, struct words words, size_t index, const char *outer_model,
                             struct candidates *ret)
 {
-    const char **others = memory_alloc_zero(words.count + 1, sizeof(*others));
-    struct parse before, line;
+    const char **others SCOPED_FREE = memory_alloc_zero(words.count + 1, sizeof(*others));
+    struct parse before SCOPED(parse_release) = {0}, line SCOPED(parse_release) = {0};
     struct parse_place place, ignored;
     size_t count = 0;
     struct completion_request request = {
@@ -311,9 +311,6 @@ static void find_candidates(const struct command *root, struct words words, size
         find_in_command(root, words, index, place.command + 1, &request);
     else
         find_at(&request, &before, &place);
-    parse_release(&line);
-    parse_release(&before);
-    free(others);
 }
 
 void candidates_find(const struct command *root, struct words words, size_t index, struct candidates *ret)

@@ -1,5 +1,6 @@
 /* cli/debug/quantization.c: measure the cost of each quantizer of a model. */
 #include "backend/onnxrt/apart/backend.h"
+#include "base/memory.h"
 #include "base/system.h"
 #include "cli/commands.h"
 #include "cli/debug/own_check.h"
@@ -52,7 +53,7 @@ static void warn_of_bodies(const struct quantization_command *command)
 static void warn_of_quantized_reference(const struct quantization_command *command)
 {
     const struct quantization_subject *subject = &command->subject;
-    struct quantizers quantizers;
+    struct quantizers quantizers SCOPED(quantizers_release) = {0};
 
     if (subject->float_model == NULL)
         return;
@@ -62,7 +63,6 @@ static void warn_of_quantized_reference(const struct quantization_command *comma
                     "--float: '%s' contains %zu quantizer(s), so it is not a float model. All figures below compare "
                     "with this model",
                     subject->float_model->display_name, quantizers.count);
-    quantizers_release(&quantizers);
 }
 
 static int measure_table(struct quantization_command *command, struct error *err)

@@ -40,10 +40,9 @@ static void add_operators(struct report *report, const struct model *model)
         qsort(operators.items, operators.count, sizeof(*operators.items), by_count);
     report_begin_table(report, "Operators", columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < operators.count; i++) {
-        char *name = memory_copy(operators.items[i].name.data, operators.items[i].name.size);
+        char *name SCOPED_FREE = memory_copy(operators.items[i].name.data, operators.items[i].name.size);
 
         report_add_row(report, (struct report_cell[]){{.text = name}, {.number = (double)operators.items[i].count}});
-        free(name);
     }
     free(operators.items);
 }
@@ -56,7 +55,7 @@ static void add_weights(struct report *report, struct model *model)
     report_begin_table(report, "Weights", columns, ARRAY_LEN(columns));
     VECTOR_EACH (const struct initializer, initializer, model->initializers) {
         struct text text = model->values.items[initializer->value].name;
-        char *name = memory_copy(text.data, text.size);
+        char *name SCOPED_FREE = memory_copy(text.data, text.size);
         struct value_type type;
 
         graph_view_initializer_type(initializer, &type);
@@ -69,7 +68,6 @@ static void add_weights(struct report *report, struct model *model)
                                    {.text = shape.size > 0 ? shape.data : ""},
                                    {.number = type.has_shape ? (double)shape_elements(&type.shape) : NAN},
                                });
-        free(name);
     }
 }
 

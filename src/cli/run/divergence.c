@@ -191,11 +191,10 @@ static int log_values(const struct divergence_report *report, const struct tenso
         for (size_t i = 0; i < node->inputs.count && rc == 0; i++) {
             struct text name = inputs[i].data != NULL ? model->values.items[model_edge(model, node->inputs, i)].name
                                                       : (struct text){"", 0};
-            char *label = memory_copy(name.data, name.size);
+            char *label SCOPED_FREE = memory_copy(name.data, name.size);
 
             if (inputs[i].data != NULL && elements_arithmetic(inputs[i].type) != ARITHMETIC_NONE)
                 rc = log_input(report, label, &inputs[i], err);
-            free(label);
         }
         log_element(report, node, &values[value],
                     bad.nans > 0 && (bad.infinities == 0 || bad.first_nan < bad.first_infinity) ? bad.first_nan
@@ -226,10 +225,9 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
         return rc;
     layerwise_run_init(&run, &plan, runner->backend, &request);
     for (size_t g = 0; g < plan.count && plan.groups[g].first <= node && rc == 0; g++) {
-        struct tensor_list outputs = {0};
+        struct tensor_list outputs SCOPED(tensor_list_release) = {0};
 
         rc = layerwise_step(&run, g, feed, &outputs, &seconds, err);
-        tensor_list_release(&outputs);
     }
     if (rc == 0)
         rc = log_values(report, run.values, feed, node, ret, err);
@@ -485,12 +483,11 @@ static void write_blamed(const struct blamed_node *blamed, const struct model *m
 
     for (size_t i = 0; i < node->outputs.count && !is_known; i++) {
         struct text name = name_of_value(model, model_edge(model, node->outputs, i));
-        char *output = memory_copy(name.data, name.size);
+        char *output SCOPED_FREE = memory_copy(name.data, name.size);
 
         is_known = output[0] != '\0';
         if (is_known)
             run_report_write_node(file, output, json);
-        free(output);
     }
     write_names("inputs", model, node->inputs, json);
     write_names("outputs", model, node->outputs, json);
@@ -507,10 +504,9 @@ static void write_mismatch(const struct blamed_node *blamed, const struct model 
 
     for (size_t i = 0; i < node->outputs.count && !is_written; i++) {
         struct text name = name_of_value(model, model_edge(model, node->outputs, i));
-        char *output = memory_copy(name.data, name.size);
+        char *output SCOPED_FREE = memory_copy(name.data, name.size);
 
         is_written = run_report_write_mismatch(report, output, json);
-        free(output);
     }
 }
 

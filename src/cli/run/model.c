@@ -204,12 +204,11 @@ static int add_barriers(struct run_model *ret, struct model *model, struct error
 
 static void mark_all_outputs(struct model *model)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, model);
     outputs_mark_all(&whole, NULL);
     value_list_assign(&model->outputs, &whole.outputs);
-    subgraph_release(&whole);
 }
 
 /* Shape inference first, so that marked outputs get their types. It affects only a saved model, because runtimes infer

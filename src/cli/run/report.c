@@ -276,7 +276,7 @@ static void set_verdict(struct report *report, const struct run_outcome *outcome
 
 void run_page_fill(struct report *report, const struct run_outcome *outcome)
 {
-    struct tensor_summaries tensors = {0};
+    struct tensor_summaries tensors SCOPED_ITEMS = {0};
     struct counts counts = {0};
 
     if (report == NULL)
@@ -308,5 +308,4 @@ void run_page_fill(struct report *report, const struct run_outcome *outcome)
     }
     if (outcome->file != NULL)
         report_add_network(report, outcome->file);
-    free(tensors.items);
 }

@@ -348,8 +348,8 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     struct output_rules rules[COMPARISON_RULES];
     struct backend_request options = model_file_request(context, file);
     struct data_loader *loader = NULL;
-    struct run_results results = {0};
-    struct first_divergence divergence;
+    struct run_results results SCOPED(run_results_release) = {0};
+    struct first_divergence divergence SCOPED(first_divergence_release) = {0};
     bool in_steps = model->settings->steps.count > 0, steps_passed = true;
     int rc = 0;
 
@@ -394,8 +394,6 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     }
     *ret_passed &= steps_passed;
 done:
-    run_results_release(&results);
-    first_divergence_release(&divergence);
     data_loader_free(loader);
     return rc;
 }

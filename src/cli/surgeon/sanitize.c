@@ -52,12 +52,11 @@ static int set_upper_bounds(const struct command_context *context, const struct 
     warn_of_other_names(context, model, &candidates, wanted);
     bounds = memory_alloc_zero(candidates.count + 1, sizeof(*bounds));
     for (size_t i = 0; i < candidates.count; i++) {
-        char *name = memory_copy(model->values.items[candidates.items[i]].name.data,
-                                 model->values.items[candidates.items[i]].name.size);
+        char *name SCOPED_FREE = memory_copy(model->values.items[candidates.items[i]].name.data,
+                                             model->values.items[candidates.items[i]].name.size);
 
         bounds[count] = (struct upper_bound){candidates.items[i], named_integer_find(wanted, name, -1)};
         count += bounds[count].bound >= 0;
-        free(name);
     }
     return upper_bounds_set(model, bounds, count, err);
 }

@@ -164,7 +164,8 @@ static enum state *list_value_states(const struct model *model, const struct ten
 static void find_blamed_nodes(const struct model *model, const struct tensor_verdict *verdicts, size_t count,
                               bool all_known, struct blamed_nodes *ret)
 {
-    enum state *states = list_value_states(model, verdicts, count), *spread = list_value_states(model, verdicts, count);
+    enum state *states SCOPED_FREE = list_value_states(model, verdicts, count),
+                       *spread SCOPED_FREE = list_value_states(model, verdicts, count);
     SCOPED_BITSET(reached);
 
     blame_nodes(model, spread, ret);
@@ -175,8 +176,6 @@ static void find_blamed_nodes(const struct model *model, const struct tensor_ver
         bitset_clear(&reached);
         ret->items[i].before = all_known ? 0 : count_before(model, states, ret->items[i].node, &reached);
     }
-    free(spread);
-    free(states);
 }
 
 void first_divergence_find(const struct first_divergence *divergence, const struct model *model,

@@ -54,7 +54,7 @@ static const struct named_tensor *find_partner(const struct tensor_list *first, 
 void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
                   bool by_name, const struct words *ignored)
 {
-    struct bitset paired; /* positions in `second` */
+    struct bitset paired SCOPED(bitset_release) = {0}; /* positions in `second` */
 
     *pairing = (struct pairing){0};
     bitset_init(&paired, second->count);
@@ -75,7 +75,6 @@ void pairing_init(struct pairing *pairing, const struct tensor_list *first, cons
     for (size_t i = 0; i < second->count; i++)
         if (!bitset_has(&paired, i) && !is_ignored(second->items[i].name, ignored))
             add_lonely(&pairing->second_alone, second->items[i].name);
-    bitset_release(&paired);
 }
 
 void pairing_release(struct pairing *pairing)

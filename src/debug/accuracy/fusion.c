@@ -125,7 +125,7 @@ static void search_barrier(struct barrier_search *search, const struct bitset *a
     size_t count = search->candidates.count;
     struct dag_edge *edges = memory_alloc_zero(count, sizeof(*edges));
     struct minimal_search minimal;
-    struct dag dag;
+    struct dag dag SCOPED(dag_release) = {0};
     bool goes_on;
 
     for (uint32_t i = 0; i + 1 < count; i++)
@@ -141,7 +141,6 @@ static void search_barrier(struct barrier_search *search, const struct bitset *a
     }
     bitset_init_copy(&search->barrier, &minimal.current);
     minimal_search_ops.release(&minimal);
-    dag_release(&dag);
 }
 
 /* First among the tensors inside of layers, then, should these not do, among all. */

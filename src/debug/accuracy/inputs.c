@@ -62,8 +62,8 @@ static int refuse_names(const struct model *model, struct error *err)
 
 static int add_model(const struct accuracy_settings *settings, struct watched_files *ret, struct error *err)
 {
-    struct text_list locations = {0};
-    struct subgraph whole;
+    struct text_list locations SCOPED_ITEMS = {0};
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     int rc = model_open(settings->model, settings->external_data_dir, &model, err);
 
@@ -83,8 +83,6 @@ static int add_model(const struct accuracy_settings *settings, struct watched_fi
             if (external_data_path(model, locations.items[i], &data, NULL) == 0) /* else its users report the error */
                 watched_files_add(ret, data, true);
         }
-    free(locations.items);
-    subgraph_release(&whole);
     model_free(model);
     return 0;
 }
@@ -99,8 +97,8 @@ static void add_word_files(struct words words, size_t index, struct watched_file
 {
     bool is_line = is_option(words, index, "--runner") || is_option(words, index, "--runner-build");
     const char *word = words.items[index], *equals = strchr(word, '=');
-    struct named_files named = {0};
-    struct file_list files = {0};
+    struct named_files named SCOPED(named_files_release) = {0};
+    struct file_list files SCOPED(file_list_release) = {0};
 
     if (is_option(words, index, "--calibration-cache"))
         return;
@@ -114,8 +112,6 @@ static void add_word_files(struct words words, size_t index, struct watched_file
         watched_files_add(ret, named.items[i].path, named.items[i].vital);
     for (size_t i = 0; i < files.count; i++)
         watched_files_add(ret, files.items[i], true);
-    named_files_release(&named);
-    file_list_release(&files);
 }
 
 const char *accuracy_library_of(struct words words)

@@ -54,8 +54,8 @@ static void find_first_divergences(struct node_blame *blame, struct study_step *
 {
     const struct model *model = blame->study->model;
     const json_t *comparisons = result_find(step->result.root, "comparisons"), *item;
-    struct first_divergence divergence;
-    struct blamed_nodes invalid = {0};
+    struct first_divergence divergence SCOPED(first_divergence_release) = {0};
+    struct blamed_nodes invalid SCOPED_ITEMS = {0};
     size_t i;
 
     first_divergence_init(&divergence);
@@ -71,8 +71,6 @@ static void find_first_divergences(struct node_blame *blame, struct study_step *
                                              tensor_label(blame->study, model_edge(model, node->outputs, n)), true);
     }
     first_divergence_find(&divergence, model, ret, &invalid);
-    first_divergence_release(&divergence);
-    free(invalid.items);
 }
 
 /* ---- Alone ---- */
@@ -480,7 +478,7 @@ static void blame_reference(struct node_blame *blame)
     bitset_clear(&blame->tried);
     bitset_unite(&blame->tried, &wrong);
     for (int round = 0; round < MOST_ROUNDS && agreement == DIFFERS; round++) {
-        struct blamed_nodes nodes = {0};
+        struct blamed_nodes nodes SCOPED_ITEMS = {0};
         const char *model = NULL;
 
         subgraph_release(&rest);
@@ -491,7 +489,6 @@ static void blame_reference(struct node_blame *blame)
             break;
         find_first_divergences(blame, compare_reference_tensors(blame, model), &rest.nodes, &nodes);
         agreement = try_nodes_alone(blame, &nodes) ? DIFFERS : UNKNOWN;
-        free(nodes.items);
     }
     if (agreement == AGREES)
         conclude_wrong_reference(blame, &wrong);

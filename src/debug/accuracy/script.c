@@ -34,7 +34,7 @@ static void add_script_word(struct string_builder *script, const char *folder, c
 {
     const struct shell_quotes outside = {0};
     size_t length = strlen(folder);
-    char *path = NULL;
+    char *path SCOPED_FREE = NULL;
 
     if (strncmp(word, folder, length) == 0 && word[length] == '/') {
         string_add(script, " \"$folder\"");
@@ -44,7 +44,6 @@ static void add_script_word(struct string_builder *script, const char *folder, c
     if (word[0] != '-' && strchr(word, '/') != NULL && file_exists(word))
         path = file_real_path(word);
     shell_add_argument(script, path != NULL ? path : word);
-    free(path);
 }
 
 /* A case in the runner that is to blame: the suspect, or the reference and --validate where it is the model. */

@@ -394,7 +394,7 @@ static void cut_behind_nodes(const struct study *study, const struct bitset *nod
                              struct subgraph *ret)
 {
     struct subgraph part SCOPED(subgraph_release);
-    struct value_list replaced = {0}, outputs = {0}, missing = {0};
+    struct value_list replaced SCOPED_ITEMS = {0}, outputs SCOPED_ITEMS = {0}, missing SCOPED_ITEMS = {0};
 
     study_list_replaced_values(study, nodes, &replaced);
     subgraph_init_nodes(&part, &study->graph, nodes);
@@ -410,9 +410,6 @@ static void cut_behind_nodes(const struct study *study, const struct bitset *nod
             value_list_add(&outputs, part.inputs.items[i]);
     value_list_assign(&ret->outputs, &outputs);
     subgraph_clean(ret, NULL, NULL, &missing);
-    free(replaced.items);
-    free(missing.items);
-    free(outputs.items);
 }
 
 /* The model with these inputs, which has to make the outputs of the whole. */

@@ -365,7 +365,7 @@ static void note_content(struct debug_session *session, const struct named_file 
 
 void session_watch_files(struct debug_session *session)
 {
-    struct named_files named = {0};
+    struct named_files named SCOPED(named_files_release) = {0};
 
     if (session->settings.model != NULL)
         watched_files_add(&session->watched, session->settings.model, true);
@@ -379,7 +379,6 @@ void session_watch_files(struct debug_session *session)
         }
     if (check_words(session->check)->program != NULL)
         note_content(session, &(struct named_file){.path = check_words(session->check)->program});
-    named_files_release(&named);
 }
 
 void session_watch(struct debug_session *session, const char *path)

@@ -76,13 +76,11 @@ static void replace_all(struct process_output *output, const char *from, const c
 
 void check_output_rename(struct process_output *output, const char *actual, const char *usual)
 {
-    char *actual_name = file_basename(actual), *usual_name = file_basename(usual);
+    char *actual_name SCOPED_FREE = file_basename(actual), *usual_name SCOPED_FREE = file_basename(usual);
 
     replace_all(output, actual, usual);
     if (strcmp(actual_name, usual_name) != 0)
         replace_all(output, actual_name, usual_name);
-    free(usual_name);
-    free(actual_name);
 }
 
 /* ---- How it ended ---- */

@@ -251,10 +251,10 @@ static char *part_commands(const char *line)
 static void each_word(const struct check_words *words, void (*visit)(void *data, const char *before, const char *word),
                       void *data)
 {
-    char *before = memory_strdup("");
+    char *before SCOPED_FREE = memory_strdup("");
 
     for (size_t i = 0; i < words->count; i++) {
-        char *copy = part_commands(words->items[i]), *state = NULL;
+        char *copy SCOPED_FREE = part_commands(words->items[i]), *state = NULL;
 
         for (char *word = strtok_r(copy, BETWEEN_FILES, &state); word != NULL;
              word = strtok_r(NULL, BETWEEN_FILES, &state)) {
@@ -262,9 +262,7 @@ static void each_word(const struct check_words *words, void (*visit)(void *data,
             free(before);
             before = memory_strdup(word);
         }
-        free(copy);
     }
-    free(before);
 }
 
 struct word_walk {
@@ -358,11 +356,10 @@ void command_line_list_files(const char *line, struct named_files *ret)
     size_t length = strcspn(line, "= \t\n'\"");
     const char *command = line[length] == '=' ? line + length + 1 : line;
     const struct check_words words = {.items = &command, .count = 1};
-    char *name = memory_copy(command, strcspn(command, " \t\n'\";&|()<>"));
+    char *name SCOPED_FREE = memory_copy(command, strcspn(command, " \t\n'\";&|()<>"));
     char *program SCOPED_FREE = *name != '\0' ? process_find(name) : NULL;
 
     if (program != NULL)
         named_files_add(ret, program, true);
     check_words_list_files(&words, ret);
-    free(name);
 }

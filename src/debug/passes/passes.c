@@ -160,12 +160,11 @@ static struct text kind_of(const char *name)
 
 static void find_kinds(struct passes_search *passes)
 {
-    struct name_map map;
+    struct name_map map SCOPED(name_map_release) = {0};
 
     name_map_init(&map);
     for (uint32_t i = 0; i < passes->decisions.count; i++)
         passes->kinds[i] = name_map_add(&map, kind_of(passes->decisions.items[i]), i);
-    name_map_release(&map);
 }
 
 /* Makes units of the optimizations in a set that no earlier round has found, single or by kind. */

@@ -130,7 +130,7 @@ static void number_regions(struct regions *regions, struct rewritten_nodes *ret)
 
 void rewritten_nodes_find(struct model *without, struct model *with, struct rewritten_nodes *ret)
 {
-    struct value_list before = {0}, after = {0};
+    struct value_list before SCOPED_ITEMS = {0}, after SCOPED_ITEMS = {0};
     SCOPED_NAME_MAP(makers_before);
     SCOPED_NAME_MAP(makers_after);
     struct regions regions;
@@ -147,8 +147,6 @@ void rewritten_nodes_find(struct model *without, struct model *with, struct rewr
     join_names(&regions, with, &after, (uint32_t)before.count, &makers_before, &makers_after);
     number_regions(&regions, ret);
     free(regions.parents);
-    free(before.items);
-    free(after.items);
 }
 
 void rewritten_nodes_release(struct rewritten_nodes *nodes)

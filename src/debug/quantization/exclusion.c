@@ -148,7 +148,7 @@ static void find_left_out(const struct requests *requests, const struct bitset *
 void quantizer_exclusion_find(const struct quantization_subject *subject, const struct bitset *off,
                               enum exclusion_style style, struct quantizer_exclusion *ret)
 {
-    struct requests requests = find_requests(subject, style);
+    struct requests requests SCOPED_ITEMS = find_requests(subject, style);
     SCOPED_BITSET(nodes);
 
     *ret = (struct quantizer_exclusion){.proof = EXCLUSION_EXACT};
@@ -163,7 +163,6 @@ void quantizer_exclusion_find(const struct quantization_subject *subject, const 
         add_activations(subject, off, ret);
     find_left_out(&requests, &nodes, &ret->left_out);
     ret->leaves_out_enough = bitset_count_common(&ret->left_out, off) == bitset_count(off);
-    free(requests.items);
 }
 
 void quantizer_exclusion_release(struct quantizer_exclusion *exclusion)

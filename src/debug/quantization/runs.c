@@ -204,7 +204,7 @@ static int make_feeds(struct study_runs *runs, struct error *err)
 /* Input data of hundreds of runs are most of the data between the two processes. */
 static void share_values(const struct study_runs *runs)
 {
-    struct text_list values = {0};
+    struct text_list values SCOPED_ITEMS = {0};
 
     if (runs->study->backend->share == NULL)
         return;
@@ -217,7 +217,6 @@ static void share_values(const struct study_runs *runs)
                 *VECTOR_APPEND(&values) = (struct text){tensor->data, tensor->size};
         }
     runs->study->backend->share(values.items, values.count);
-    free(values.items);
 }
 
 /* ---- All of them ---- */

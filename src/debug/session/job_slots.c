@@ -162,14 +162,13 @@ int job_slots_reserve(struct job_slots *slots, bool take_over, struct error *err
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < numbers; i++) {
-        struct candidate_place place;
+        struct candidate_place place SCOPED(candidate_place_release) = {0};
 
         candidate_place_init(&place, &slots->settings.usual, slots->settings.folder, i);
         place.files[CANDIDATE_ARTIFACT].kept = slots->items[0].place.files[CANDIDATE_ARTIFACT].kept && i == 0;
         if (i == 0 || take_over)
             candidate_place_remove_leftovers(&place);
         rc = reserve_path(slots, &place, take_over, err);
-        candidate_place_release(&place);
     }
     return rc;
 }

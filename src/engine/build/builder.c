@@ -216,7 +216,7 @@ static void log_tactic_exclusions(const struct engine_builder *build)
 /* Logged at a verbose level, unless a decision is disabled. */
 static void log_engine_decisions(const struct engine_builder *build)
 {
-    struct decision_list decisions = {0};
+    struct decision_list decisions SCOPED_ITEMS = {0};
     SCOPED_STRING(text);
     bool any_off = false;
     SCOPED_ARENA(arena);
@@ -226,7 +226,6 @@ static void log_engine_decisions(const struct engine_builder *build)
     for (size_t i = 0; i < decisions.count; i++)
         any_off |= decisions.items[i].state == DECISION_OFF;
     log_message(build->settings->log, any_off ? LOG_INFO : LOG_VERBOSE, "Decisions: %s", text.data);
-    free(decisions.items);
 }
 
 static int check_sources_off(const struct builder_settings *settings, struct error *err)

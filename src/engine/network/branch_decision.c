@@ -69,7 +69,7 @@ static bool node_is_control(const struct model *model, uint32_t value)
 static void find_condition_nodes(struct branch_decision *decision)
 {
     const struct model *model = decision->model;
-    struct bitset control, other; /* visited values */
+    struct bitset control SCOPED(bitset_release) = {0}, other SCOPED(bitset_release) = {0}; /* visited values */
 
     bitset_init(&control, model->values.count);
     bitset_init(&other, model->values.count);
@@ -89,8 +89,6 @@ static void find_condition_nodes(struct branch_decision *decision)
             value_list_add(&decision->conditions, condition);
         bitset_add(&control, condition);
     }
-    bitset_release(&control);
-    bitset_release(&other);
 }
 
 /* ---- Values of the conditions ---- */

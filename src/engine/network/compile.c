@@ -318,8 +318,8 @@ static int refuse_non_tensor_inputs(const struct network_builder *builder, struc
 static void add_part_layers(struct network_builder *builder, struct fusion *fusion)
 {
     struct network *network = builder->network;
-    uint32_t count = (uint32_t)network->model->nodes.count, *parts;
-    uint32_t *first = NULL, *next = NULL; /* linked lists of nodes of the same part */
+    uint32_t count = (uint32_t)network->model->nodes.count, *parts SCOPED_FREE = NULL;
+    uint32_t *first SCOPED_FREE = NULL, *next SCOPED_FREE = NULL; /* linked lists of nodes of the same part */
     struct value_list nodes SCOPED_ITEMS = {0};
 
     node_parts(network->model, &builder->not_tensors, &parts);
@@ -340,9 +340,6 @@ static void add_part_layers(struct network_builder *builder, struct fusion *fusi
         if (nodes.count > 1)
             layer_of_part(fusion, nodes.items, nodes.count, VECTOR_APPEND(&network->layers));
     }
-    free(parts);
-    free(first);
-    free(next);
 }
 
 /* Convolutions and products are extended first, then other layers. */

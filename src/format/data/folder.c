@@ -19,11 +19,10 @@
 
 void data_add_unnamed(struct tensor_list *list, const char *path, struct tensor *tensor)
 {
-    char *name = file_basename(path);
+    char *name SCOPED_FREE = file_basename(path);
 
     tensor_list_add(list, (struct text){name, (size_t)(file_extension(name) - name)}, tensor);
     list->items[list->count - 1].is_unnamed = true;
-    free(name);
 }
 
 int data_tensor_proto_load(const char *path, struct tensor_list *ret, struct error *err)

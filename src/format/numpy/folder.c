@@ -109,7 +109,7 @@ int npy_folder_save(const struct tensor_list *tensors, const char *path, enum fi
 
     for (size_t i = 0; i < tensors->count && rc == 0; i++) {
         const struct named_tensor *item = &tensors->items[i];
-        char *file;
+        char *file SCOPED_FREE = NULL;
 
         if (item->name[0] == '\0') {
             rc = error_set(err, ERR_UNSUPPORTED, "cannot write a tensor without a name to the folder '%s'", path);
@@ -119,7 +119,6 @@ int npy_folder_save(const struct tensor_list *tensors, const char *path, enum fi
         add_file_name(item->name, &name);
         file = file_join(path, name.data);
         rc = npy_save(&item->tensor, file, durability, err);
-        free(file);
     }
     return rc;
 }

@@ -12,7 +12,7 @@
 /* Edges of nodes are read again; those of annotations are copied to the new list. */
 static void clear_edges(struct model *model)
 {
-    struct value_list old = model->edges;
+    struct value_list old SCOPED_ITEMS = model->edges;
 
     model->edges = (struct value_list){0};
     for (size_t i = 0; i < model->annotations.count; i++) {
@@ -23,7 +23,6 @@ static void clear_edges(struct model *model)
             *VECTOR_APPEND(&model->edges) = old.items[parameters->first + k];
         parameters->first = first;
     }
-    free(old.items);
 }
 
 int model_set_nodes(struct model *model, const struct span_list *fields, struct error *err)

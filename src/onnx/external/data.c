@@ -363,7 +363,7 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
     for (size_t i = 0; rc == 0 && i < all.count; i++) {
         struct text location = all.items[i];
         bool may_link = transfer == EXTERNAL_LINK && name_map_find(&in_nodes.met, location) == NAME_MAP_NONE;
-        char *from, *name, *to;
+        char *from, *name SCOPED_FREE = NULL, *to SCOPED_FREE = NULL;
 
         rc = external_data_path(subgraph->model, location, &from, err);
         if (rc < 0)
@@ -372,8 +372,6 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
         to = file_join(folder, name);
         rc = provide_data_file(from, to, may_link, ret_made, err);
         free(from);
-        free(name);
-        free(to);
     }
 done:
     name_map_release(&in_nodes.met);

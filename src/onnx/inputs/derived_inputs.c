@@ -298,7 +298,7 @@ static void check_default_values(struct derivation *work, const struct pass *pas
 static void check_defaults(struct derivation *work, const struct derivation_shape *given, size_t given_count,
                            const struct value_readers *readers)
 {
-    struct dimension_system system, kept = work->system;
+    struct dimension_system system SCOPED(dimension_system_release) = {0}, kept = work->system;
     struct pass pass, kept_pass = work->pass;
 
     dimension_system_init_copy(&system, &work->system);
@@ -318,7 +318,6 @@ static void check_defaults(struct derivation *work, const struct derivation_shap
     else
         check_default_values(work, &pass, readers);
     end_pass(&pass);
-    dimension_system_release(&system);
 }
 
 /* ---- Rules as text ---- */

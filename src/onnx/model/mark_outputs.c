@@ -67,7 +67,7 @@ static bool add_outputs(const struct subgraph *subgraph, const struct output_fil
 void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
 {
     const struct model *model = subgraph->model;
-    struct value_list before = subgraph->outputs;
+    struct value_list before SCOPED_ITEMS = subgraph->outputs;
     SCOPED_BITSET(listed);
 
     bitset_init(&listed, model->values.count);
@@ -76,7 +76,6 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
     for (size_t i = 0; i < before.count; i++)
         if (model->values.items[before.items[i]].producer == NODE_NONE)
             value_list_add(&subgraph->outputs, before.items[i]);
-    free(before.items);
 }
 
 struct missing_names {

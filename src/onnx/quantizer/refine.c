@@ -440,7 +440,8 @@ static void refine_scales(struct refining *refining, struct quantizer *changed, 
                           const struct tensor *values, const struct quantizer_range *range)
 {
     bool symmetric = quantizer_type_is_signed(changed->type) && quantizer_zero_point(changed, 0) == 0;
-    double *least = memory_alloc_zero(channels, sizeof(*least)), *largest = memory_alloc_zero(channels, sizeof(*least));
+    double *least SCOPED_FREE = memory_alloc_zero(channels, sizeof(*least)),
+                  *largest SCOPED_FREE = memory_alloc_zero(channels, sizeof(*least));
     size_t count = values->data != NULL ? tensor_elements(values) : 0;
     const struct shape shape = {.rank = 1, .dims = {(int64_t)channels}};
     int32_t *zero_points;
@@ -463,8 +464,6 @@ static void refine_scales(struct refining *refining, struct quantizer *changed, 
     set_refined_scales(refining, changed, &shape, &scales, &zero_points);
     for (size_t i = 0; i < channels; i++)
         fit_range_scale(changed->type, symmetric, least[i], largest[i], &scales[i], &zero_points[i]);
-    free(least);
-    free(largest);
 }
 
 static int refine_quantizer(struct refining *refining, size_t index, enum quantizer_refinement how, struct error *err)

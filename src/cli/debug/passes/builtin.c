@@ -96,7 +96,7 @@ static int build_without(const struct passes_subject *subject, struct words off,
 /* Adds providers of the layers' tactics, and their layouts, then fusions and foldings. */
 static void add_taken(const struct build *build, struct arena *arena, struct word_list *ret)
 {
-    struct decision_list decisions = {0};
+    struct decision_list decisions SCOPED_ITEMS = {0};
     bool has_last_resort = false;
 
     engine_decisions(build->engine, &build->file.request.builder, arena, &decisions);
@@ -106,7 +106,6 @@ static void add_taken(const struct build *build, struct arena *arena, struct wor
         if (decision->state == DECISION_TAKEN &&
             (!is_source(decision->name) || (has_last_resort && strcmp(decision->name, TACTICS_OF LAST_RESORT))))
             *VECTOR_APPEND(ret) = arena_strdup(arena, decision->name);
-    free(decisions.items);
 }
 
 /* Adds fusions and foldings that occur with all of these disabled. */
@@ -147,8 +146,8 @@ static int list_all(const struct passes_subject *subject, struct word_list *ret,
 static void answer_decision(const void *data, int answer_to, struct bounded_bytes question)
 {
     const struct passes_subject *subject = NULL;
-    struct word_list names = {0};
-    struct string_builder text;
+    struct word_list names SCOPED_ITEMS = {0};
+    struct string_builder text SCOPED(string_release) = {0};
     struct error err = {0};
     int rc;
 
@@ -164,8 +163,6 @@ static void answer_decision(const void *data, int answer_to, struct bounded_byte
     if (rc < 0)
         string_add(&text, err.message);
     bounded_process_answer(answer_to, &(struct text){text.data, text.size}, 1, NULL);
-    string_release(&text);
-    free(names.items);
 }
 
 static const char *const *read_names(struct text lines, struct arena *arena)

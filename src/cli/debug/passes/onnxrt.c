@@ -163,7 +163,7 @@ static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
 {
     SCOPED_STRING(names);
     SCOPED_STRING(python);
-    struct string_builder options;
+    struct string_builder options SCOPED(string_release) = {0};
 
     string_init(&options);
     for (size_t i = 0; i < off.count; i++) {
@@ -175,7 +175,6 @@ static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
     remedies_add(ret, REMEDY_C, "AddSessionConfigEntry(options, \"%s\", \"%s\")", ONNXRT_DISABLED_OPTIMIZERS_KEY,
                  names.data);
     remedies_add(ret, REMEDY_PYTHON, "InferenceSession(..., disabled_optimizers=[%s])", python.data);
-    string_release(&options);
 }
 
 static const struct decision_source optimizer_source = {.name = "optimizers",

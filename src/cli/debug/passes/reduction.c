@@ -90,7 +90,7 @@ static int run_command(const struct reduction_request *request, struct word_list
 static void add_run(const struct reduction_request *request, const char *list, bool for_reference,
                     struct string_builder *ret)
 {
-    struct word_list words = {0};
+    struct word_list words SCOPED_ITEMS = {0};
 
     string_add_format(ret, "%s" CHECK_DISABLED_VARIABLE "=@", ret->size > 0 ? " " : "");
     shell_add_word(ret, list, &(struct shell_quotes){0});
@@ -101,7 +101,6 @@ static void add_run(const struct reduction_request *request, const char *list, b
         else
             shell_add_argument(ret, words.items[i]);
     string_add(ret, " --load-inputs {inputs}");
-    free(words.items);
 }
 
 /* Not what the whole model is compared with. */
@@ -117,7 +116,7 @@ static void add_tolerance(const struct reduction_request *request, struct word_l
  * nothing. */
 static void add_check(const struct reduction_request *request, const struct paths *paths, struct string_builder *ret)
 {
-    struct word_list tolerance = {0};
+    struct word_list tolerance SCOPED_ITEMS = {0};
 
     add_run(request, paths->all_off, true, ret);
     string_add(ret, " --save-outputs {artifact}.golden.json || exit " EXIT_STATUS_SAYS_NOTHING ";");
@@ -126,7 +125,6 @@ static void add_check(const struct reduction_request *request, const struct path
     add_tolerance(request, &tolerance);
     for (size_t i = 0; i < tolerance.count; i++)
         shell_add_argument(ret, tolerance.items[i]);
-    free(tolerance.items);
 }
 
 /* ONNX Runtime, which computes what the inputs of a part hold: as the model is written. */

@@ -373,14 +373,12 @@ static void add_regions(const struct rewriting *rewriting, struct result *ret)
         return;
     result_begin_table(ret, &region_table);
     for (uint32_t region = 0; region < rewriting->nodes.regions; region++) {
-        struct word_list before = {0}, after = {0};
+        struct word_list before SCOPED_ITEMS = {0}, after SCOPED_ITEMS = {0};
 
         list_region(&rewriting->nodes.before, region, &before);
         list_region(&rewriting->nodes.after, region, &after);
         result_add_row(ret, (const struct result_cell[]){{.names = {before.items, before.count}},
                                                          {.names = {after.items, after.count}}});
-        free(before.items);
-        free(after.items);
     }
 }
 
@@ -415,7 +413,7 @@ static void add_reductions(const struct passes_report *report, struct result *re
         return;
     result_begin_table(ret, &reduction_table);
     ARRAY_EACH (const struct passes_reduction, reduction, report->reductions, report->result->culprits.count) {
-        struct word_list nodes = {0};
+        struct word_list nodes SCOPED_ITEMS = {0};
 
         for (size_t k = 0; k < reduction->nodes.count; k++)
             *VECTOR_APPEND(&nodes) = reduction->nodes.items[k].name;
@@ -428,7 +426,6 @@ static void add_reductions(const struct passes_report *report, struct result *re
                                                          {.number = reduction->without_passes},
                                                          {.text = reduction->command},
                                                          {.text = reduction->why_not}});
-        free(nodes.items);
     }
 }
 
@@ -459,7 +456,7 @@ void passes_result_draw(const struct rewritten_nodes *nodes, struct report *page
     for (size_t i = 0; i < nodes->before.count; i++)
         report_add_culprit(page, nodes->before.items[i].name);
     for (uint32_t region = 0; region < nodes->regions; region++) {
-        struct word_list before = {0}, after = {0};
+        struct word_list before SCOPED_ITEMS = {0}, after SCOPED_ITEMS = {0};
         SCOPED_STRING(name);
 
         list_region(&nodes->before, region, &before);
@@ -471,7 +468,5 @@ void passes_result_draw(const struct rewritten_nodes *nodes, struct report *page
                                                           .kind = "what it becomes",
                                                           .seconds = NAN,
                                                           .nodes = {.items = before.items, .count = before.count}});
-        free(before.items);
-        free(after.items);
     }
 }

@@ -135,7 +135,7 @@ int passes_find_decisions(const struct passes_subject *subject, const struct pas
 
 void passes_find_remedies(const struct passes_runner *runner, struct words off, struct remedies *ret)
 {
-    const char **items = memory_alloc_zero(off.count + 1, sizeof(*items));
+    const char **items SCOPED_FREE = memory_alloc_zero(off.count + 1, sizeof(*items));
 
     for (const struct decision_source *const *source = runner->sources; *source != NULL; source++) {
         struct words own = {.items = items};
@@ -146,7 +146,6 @@ void passes_find_remedies(const struct passes_runner *runner, struct words off, 
         if (own.count > 0)
             (*source)->add_remedies(own, ret);
     }
-    free(items);
 }
 
 /* ---- Commands of this program ---- */

@@ -27,11 +27,10 @@ static void list_quantizers(const struct quantization_session *session, const st
 static void add_set_fact(const struct quantization_session *session, const char *key, const struct bitset *set,
                          struct result *ret)
 {
-    struct word_list names = {0};
+    struct word_list names SCOPED_ITEMS = {0};
 
     list_quantizers(session, set, &names);
     result_add_names(ret, key, (struct words){names.items, names.count});
-    free(names.items);
 }
 
 /* ---- The repaired model ---- */
@@ -80,10 +79,9 @@ static void add_repair(const struct quantization_session *session, struct result
     string_add_format(&line, "the repaired model '%s' passes the check", session->repaired);
     add_repaired_set(session, "left_out", "disabled", &answer->repair.off, &line, ret);
     for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {
-        struct bitset set = find_refined(session, (enum quantizer_refinement)i);
+        struct bitset set SCOPED(bitset_release) = find_refined(session, (enum quantizer_refinement)i);
 
         add_repaired_set(session, refinements[i].key, refinements[i].words, &set, &line, ret);
-        bitset_release(&set);
     }
     result_end_record(ret);
     result_add_line(ret, quantization_session_is_in_doubt(session) ? RESULT_NOTE : RESULT_FIX, "%s", line.data);
@@ -204,7 +202,7 @@ static void add_exclusion(const struct quantization_session *session, size_t pro
     const struct quantizer_exclusion *exclusion = &session->answer.exclusions[session->lists.programs[program].style];
     enum result_line_kind kind = kind_of_exclusion(session, exclusion);
     bool is_complete = exclusion->leaves_out_enough && exclusion->unnamed == 0 && exclusion->unknown == 0;
-    struct word_list nodes = {0}, quantizers = {0};
+    struct word_list nodes SCOPED_ITEMS = {0}, quantizers SCOPED_ITEMS = {0};
     SCOPED_STRING(proof);
     SCOPED_ARENA(arena);
 
@@ -223,8 +221,6 @@ static void add_exclusion(const struct quantization_session *session, size_t pro
                                                      {.names = {quantizers.items, quantizers.count}},
                                                      {.text = keys[exclusion->proof]},
                                                      {.number = is_complete}});
-    free(nodes.items);
-    free(quantizers.items);
 }
 
 static void add_exclusions(const struct quantization_session *session, struct result *ret)

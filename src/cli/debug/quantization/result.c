@@ -178,7 +178,7 @@ static void add_traps(const struct quantization_report *result, struct result *r
 {
     result_begin_table(ret, &trap_table);
     VECTOR_EACH (const struct quantization_trap, trap, result->traps->list) {
-        struct word_list names = {0};
+        struct word_list names SCOPED_ITEMS = {0};
 
         for (size_t k = 0; k < trap->quantizers.count; k++)
             *VECTOR_APPEND(&names) = result->subject->quantizers.items[trap->quantizers.items[k]].name;
@@ -187,7 +187,6 @@ static void add_traps(const struct quantization_report *result, struct result *r
                                                          {.text = trap->why},
                                                          {.text = trap->remedy},
                                                          {.names = {names.items, names.count}}});
-        free(names.items);
     }
 }
 
