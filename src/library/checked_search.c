@@ -124,7 +124,7 @@ static int shrink_set(struct checked_run *run, const struct bitset *all, struct 
         more = minimal_search_ops.advance(&search, -1, verdict);
     }
     bitset_assign(ret, &search.current);
-    minimal_search_ops.release(&search);
+    search_release(&minimal_search_ops, &search);
     return rc;
 }
 

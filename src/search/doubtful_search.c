@@ -21,10 +21,10 @@ static void copy_doubtful_search(void *copied, const void *from)
     struct doubtful_search *doubtful = copied;
 
     *doubtful = *source;
-    minimal_search_ops.copy(&doubtful->search, &source->search);
+    search_copy(&minimal_search_ops, &doubtful->search, &source->search);
     doubtful->accepted = (struct search_stack){0};
     for (size_t i = 0; i < source->accepted.count; i++)
-        minimal_search_ops.copy(VECTOR_APPEND(&doubtful->accepted), &source->accepted.items[i]);
+        search_copy(&minimal_search_ops, VECTOR_APPEND(&doubtful->accepted), &source->accepted.items[i]);
 }
 
 static void forget_accepted(struct doubtful_search *doubtful)
@@ -32,7 +32,7 @@ static void forget_accepted(struct doubtful_search *doubtful)
     struct search_stack *accepted = &doubtful->accepted;
 
     while (accepted->count > 0)
-        minimal_search_ops.release(&accepted->items[--accepted->count]);
+        search_release(&minimal_search_ops, &accepted->items[--accepted->count]);
 }
 
 static void release_doubtful_search(void *data)
@@ -41,7 +41,7 @@ static void release_doubtful_search(void *data)
 
     forget_accepted(doubtful);
     free(doubtful->accepted.items);
-    minimal_search_ops.release(&doubtful->search);
+    search_release(&minimal_search_ops, &doubtful->search);
 }
 
 const struct bitset *doubtful_search_candidate(const struct doubtful_search *doubtful)
@@ -52,7 +52,7 @@ const struct bitset *doubtful_search_candidate(const struct doubtful_search *dou
 /* Reverts the last acceptance: that candidate has a new verdict. */
 static void go_back(struct doubtful_search *doubtful, enum verdict verdict)
 {
-    minimal_search_ops.release(&doubtful->search);
+    search_release(&minimal_search_ops, &doubtful->search);
     doubtful->search = doubtful->accepted.items[--doubtful->accepted.count];
     minimal_search_ops.advance(&doubtful->search, -1, verdict);
 }
@@ -77,7 +77,7 @@ static bool advance_doubtful_search(void *data, int64_t nodes, enum verdict verd
         return doubtful->looks_again || doubtful->search.phase != MINIMAL_DONE;
     }
     if (verdict == VERDICT_FAIL && doubtful->trusted > 0)
-        minimal_search_ops.copy(VECTOR_APPEND(&doubtful->accepted), &doubtful->search);
+        search_copy(&minimal_search_ops, VECTOR_APPEND(&doubtful->accepted), &doubtful->search);
     more = minimal_search_ops.advance(&doubtful->search, nodes, verdict);
     doubtful->looks_again = doubtful->accepted.count > 0 && (doubtful->accepted.count >= doubtful->trusted || !more);
     return more || doubtful->looks_again;

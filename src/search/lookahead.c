@@ -91,7 +91,7 @@ static void drop_state_tree(struct lookahead *lookahead, struct lookahead_state 
         if (parent)
             parent->branches[at->verdict] = NULL;
         if (at->search)
-            lookahead->ops->release(at->search);
+            search_release(lookahead->ops, at->search);
         free(at->search);
         lookahead->decisions--;
         parent = at == top ? NULL : parent;
@@ -126,7 +126,7 @@ static void *copy_search(const struct search_ops *ops, const void *search)
 {
     void *ret = memory_alloc(ops->size);
 
-    ops->copy(ret, search);
+    search_copy(ops, ret, search);
     return ret;
 }
 

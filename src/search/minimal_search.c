@@ -231,32 +231,6 @@ bool minimal_search_start(struct minimal_search *search, const struct dag *dag, 
     return propose_minimal_set(search);
 }
 
-static void copy_minimal_search(void *copied, const void *from)
-{
-    const struct minimal_search *source = from;
-    struct minimal_search *search = copied;
-
-    *search = *source;
-    bitset_init_copy(&search->current, &source->current);
-    bitset_init_copy(&search->candidate, &source->candidate);
-    bitset_init_copy(&search->suspects, &source->suspects);
-    bitset_init_copy(&search->refused, &source->refused);
-    bitset_init_copy(&search->needed, &source->needed);
-    bitset_init_copy(&search->borders, &source->borders);
-}
-
-static void release_minimal_search(void *data)
-{
-    struct minimal_search *search = data;
-
-    bitset_release(&search->current);
-    bitset_release(&search->candidate);
-    bitset_release(&search->suspects);
-    bitset_release(&search->refused);
-    bitset_release(&search->needed);
-    bitset_release(&search->borders);
-}
-
 /* Limits probabilities, so that a wrong expectation does not cost much. */
 static double limit_certainty(double probability)
 {
@@ -320,8 +294,8 @@ static int64_t count_minimal_remaining(const void *data)
 
 const struct search_ops minimal_search_ops = {
     .size = sizeof(struct minimal_search),
-    .copy = copy_minimal_search,
-    .release = release_minimal_search,
+    .sets = offsetof(struct minimal_search, current),
+    .set_count = 6,
     .advance = advance_minimal_search,
     .remaining = count_minimal_remaining,
     .expect = expect_minimal_verdict,

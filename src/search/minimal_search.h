@@ -30,24 +30,24 @@ struct minimal_search {
     enum minimal_phase phase;
     struct bitset current;   /* fails */
     struct bitset candidate; /* to be checked next */
-    size_t checks;           /* verdicts so far */
-
-    /* cuts */
-    bool is_convex;         /* `current` is convex; maintained during cuts */
-    struct bitset suspects; /* elements that may cause the failure */
-    struct bitset refused;  /* elements whose cuts were skipped */
-    uint32_t pivot;         /* element of the current cut */
-
-    /* deletion */
-    size_t chunk;         /* elements removed at once */
-    size_t end;           /* elements from here on were tried in this round */
-    size_t last;          /* the last element removed in the candidate; the first one is `end` */
-    struct bitset needed; /* elements without which `current` did not fail */
+    struct bitset suspects;  /* cuts: elements that may cause the failure */
+    struct bitset refused;   /* cuts: elements whose cuts were skipped */
+    struct bitset needed;    /* deletion: elements without which `current` did not fail */
 
     /* Only for expected verdicts: there are culprits between each of these borders and the next one, because `current`
      * did not fail without that chunk. In this round some were found in a part of the chunk at `explained`. */
     struct bitset borders;
     size_t explained;
+    size_t checks; /* verdicts so far */
+
+    /* cuts */
+    bool is_convex; /* `current` is convex; maintained during cuts */
+    uint32_t pivot; /* element of the current cut */
+
+    /* deletion */
+    size_t chunk; /* elements removed at once */
+    size_t end;   /* elements from here on were tried in this round */
+    size_t last;  /* the last element removed in the candidate; the first one is `end` */
 };
 
 /* `all` must be known to fail. False if nothing can be removed from it. */

@@ -1,14 +1,35 @@
 /* search/search.c: see search.h. */
 #include "search/search.h"
 
-static void copy_search_state(void *search, const void *from)
+#include <string.h>
+
+#include "base/container/bitset.h"
+
+void search_copy(const struct search_ops *ops, void *search, const void *from)
 {
-    *(struct repetition *)search = *(const struct repetition *)from;
+    const struct bitset *sets = (const void *)((const char *)from + ops->sets);
+    struct bitset *copies = (void *)((char *)search + ops->sets);
+
+    if (ops->copy != NULL) {
+        ops->copy(search, from);
+        return;
+    }
+    memcpy(search, from, ops->size);
+    for (size_t i = 0; i < ops->set_count; i++)
+        bitset_init_copy(&copies[i], &sets[i]);
 }
 
-static void release_search_state(void *search)
+void search_release(const struct search_ops *ops, void *search)
 {
-    (void)search;
+    struct bitset *sets = (void *)((char *)search + ops->sets);
+
+    if (ops->release != NULL) {
+        ops->release(search);
+        return;
+    }
+    for (size_t i = 0; i < ops->set_count; i++)
+        bitset_release(&sets[i]);
+    memset(search, 0, ops->size);
 }
 
 static bool advance_search_state(void *search, int64_t nodes, enum verdict verdict)
@@ -30,7 +51,5 @@ static bool advance_search_state(void *search, int64_t nodes, enum verdict verdi
 
 const struct search_ops repetition_ops = {
     .size = sizeof(struct repetition),
-    .copy = copy_search_state,
-    .release = release_search_state,
     .advance = advance_search_state,
 };

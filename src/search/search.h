@@ -24,9 +24,11 @@ enum verdict {
 struct search_ops {
     size_t size; /* of the search, in bytes */
 
-    /* Initializes `search` as a deep copy, to be released. */
+    /* Initializes `search` as a deep copy, to be released. NULL: search_copy() and search_release() do, by means of
+     * `sets`, the offset of the first of `set_count` bit sets in a row; there is nothing else to copy deeply. */
     void (*copy)(void *search, const void *from);
     void (*release)(void *search);
+    size_t sets, set_count;
 
     /* Records the verdict on the candidate, which had `nodes` nodes, and advances to the next one. Returns false if the
      * search is over. */
@@ -38,6 +40,9 @@ struct search_ops {
     /* The probability that the candidate fails; NULL: unknown. */
     double (*expect)(const void *search);
 };
+
+void search_copy(const struct search_ops *ops, void *search, const void *from);
+void search_release(const struct search_ops *ops, void *search); /* afterwards it is all zeros */
 
 /* What ends a search. */
 enum search_end {

@@ -105,7 +105,7 @@ bool simulated_reduction_start(struct simulated_reduction *reduction, const stru
 void simulated_reduction_release(struct simulated_reduction *reduction)
 {
     if (is_minimal(reduction))
-        minimal_search_ops.release(&reduction->minimal);
+        search_release(&minimal_search_ops, &reduction->minimal);
     else
         index_search_ops.release(&reduction->index);
     bitset_release(&reduction->base);
@@ -126,7 +126,7 @@ static void copy(void *copied, const void *search)
     bitset_init_copy(&ret->base, &from->base);
     bitset_init_copy(&ret->candidate, &from->candidate);
     if (is_minimal(from))
-        minimal_search_ops.copy(&ret->minimal, &from->minimal);
+        search_copy(&minimal_search_ops, &ret->minimal, &from->minimal);
     else
         index_search_ops.copy(&ret->index, &from->index);
 }

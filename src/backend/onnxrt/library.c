@@ -72,17 +72,24 @@ static struct ort_status *use_arena(const struct onnxrt *ort, struct ort_session
     return ort->arena->is_registered ? ort->api->add_session_config(options, "session.use_env_allocators", "1") : NULL;
 }
 
-struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_session_options *options)
+/* `stays`: until the process ends; otherwise it has one more user. */
+static struct ort_status *share_arena(const struct onnxrt *ort, struct ort_session_options *options, bool stays)
 {
     struct ort_status *status;
 
     pthread_mutex_lock(&arena_mutex);
     if (!ort->arena->is_registered)
         register_arena(ort);
-    ort->arena->users++;
+    ort->arena->users += !stays;
+    ort->arena->stays |= stays;
     status = use_arena(ort, options);
     pthread_mutex_unlock(&arena_mutex);
     return status;
+}
+
+struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_session_options *options)
+{
+    return share_arena(ort, options, false);
 }
 
 void onnxrt_bound_end(const struct onnxrt *ort)
@@ -96,19 +103,6 @@ void onnxrt_bound_end(const struct onnxrt *ort)
             ort->api->release_status(status);
     }
     pthread_mutex_unlock(&arena_mutex);
-}
-
-static struct ort_status *share_arena(const struct onnxrt *ort, struct ort_session_options *options)
-{
-    struct ort_status *status;
-
-    pthread_mutex_lock(&arena_mutex);
-    if (!ort->arena->is_registered)
-        register_arena(ort);
-    ort->arena->stays = true;
-    status = use_arena(ort, options);
-    pthread_mutex_unlock(&arena_mutex);
-    return status;
 }
 
 /* "...: Non-zero status code returned while running Expand node. Name:'grow' Status Message: ... Available memory of 1
@@ -165,7 +159,7 @@ struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_ses
         status = api->set_intra_op_threads(options, wanted);
     if (!status)
         status = api->add_session_config(options, "session.intra_op.allow_spinning", "0");
-    return status ? status : share_arena(ort, options);
+    return status ? status : share_arena(ort, options, true);
 }
 
 /* The first line of `message` that holds anything, without blanks around it and without a full stop. */

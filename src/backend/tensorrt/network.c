@@ -264,9 +264,21 @@ static void mark_tensor(const struct tensorrt_network *network, void *tensor)
         TENSORRT_CALL(VNetworkDefinition, markOutput, network->network, tensor);
 }
 
-static bool is_among(const char *word, const char *const *words, size_t count)
+/* Marks the outputs of a layer whose names match. Returns whether there are any. */
+static bool mark_layer(const struct tensorrt_network *network, void *layer, const char *pattern)
 {
-    return text_is_one_of(text_of(word), words, count);
+    bool any = false;
+
+    for (int32_t k = 0; k < TENSORRT_GET(VLayer, getNbOutputs, layer); k++) {
+        void *tensor = TENSORRT_CALL(VLayer, getOutput, layer, k);
+
+        if (tensor == NULL || !TENSORRT_GET(VTensor, isExecutionTensor, tensor) ||
+            !text_matches_pattern(text_of(TENSORRT_GET(VTensor, getName, tensor)), text_of(pattern)))
+            continue;
+        mark_tensor(network, tensor);
+        any = true;
+    }
+    return any;
 }
 
 /* Every output of every layer, but those inside of loops, which TensorRT does not give out, and constants. */
@@ -280,18 +292,13 @@ static void mark_all_tensors(const struct tensorrt_network *network)
         void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
         const char *type = tensorrt_layer_type(layer);
 
-        if (is_among(type, loop_starts, ARRAY_LEN(loop_starts)))
+        if (text_is_one_of(text_of(type), loop_starts, ARRAY_LEN(loop_starts)))
             is_in_loop = true;
         else if (strcmp(type, "LOOP_OUTPUT") == 0)
             is_in_loop = false;
         if (is_in_loop || strcmp(type, "CONSTANT") == 0)
             continue;
-        for (int32_t k = 0; k < TENSORRT_GET(VLayer, getNbOutputs, layer); k++) {
-            void *tensor = TENSORRT_CALL(VLayer, getOutput, layer, k);
-
-            if (tensor != NULL && TENSORRT_GET(VTensor, isExecutionTensor, tensor))
-                mark_tensor(network, tensor);
-        }
+        mark_layer(network, layer, "*");
     }
 }
 
@@ -301,19 +308,8 @@ static bool mark_matching(const struct tensorrt_network *network, const char *pa
     int32_t layers = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
     bool any = false;
 
-    for (int32_t i = 0; i < layers; i++) {
-        void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
-
-        for (int32_t k = 0; k < TENSORRT_GET(VLayer, getNbOutputs, layer); k++) {
-            void *tensor = TENSORRT_CALL(VLayer, getOutput, layer, k);
-
-            if (tensor == NULL || !TENSORRT_GET(VTensor, isExecutionTensor, tensor) ||
-                !text_matches_pattern(text_of(TENSORRT_GET(VTensor, getName, tensor)), text_of(pattern)))
-                continue;
-            mark_tensor(network, tensor);
-            any = true;
-        }
-    }
+    for (int32_t i = 0; i < layers; i++)
+        any |= mark_layer(network, TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i), pattern);
     return any;
 }
 
@@ -363,16 +359,7 @@ static bool mark_layer_type(const struct tensorrt_network *network, const char *
     for (int32_t i = 0; i < layers; i++) {
         void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
 
-        if (strcasecmp(tensorrt_layer_type(layer), type) != 0)
-            continue;
-        for (int32_t k = 0; k < TENSORRT_GET(VLayer, getNbOutputs, layer); k++) {
-            void *tensor = TENSORRT_CALL(VLayer, getOutput, layer, k);
-
-            if (tensor == NULL || !TENSORRT_GET(VTensor, isExecutionTensor, tensor))
-                continue;
-            mark_tensor(network, tensor);
-            any = true;
-        }
+        any |= strcasecmp(tensorrt_layer_type(layer), type) == 0 && mark_layer(network, layer, "*");
     }
     return any;
 }

@@ -140,7 +140,7 @@ static void search_barrier(struct barrier_search *search, const struct bitset *a
                   minimal_search_ops.advance(&minimal, (int64_t)bitset_count(&minimal.candidate), verdicts[agreement]);
     }
     bitset_init_copy(&search->barrier, &minimal.current);
-    minimal_search_ops.release(&minimal);
+    search_release(&minimal_search_ops, &minimal);
 }
 
 /* First among the tensors inside of layers, then, should these not do, among all. */

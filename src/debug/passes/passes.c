@@ -208,7 +208,7 @@ static int isolate_units(struct passes_search *passes, const char *suffix, struc
                 bitset_add(found, i);
         *ret = passes->isolation.without;
     }
-    set_isolation_ops.release(&passes->isolation);
+    search_release(&set_isolation_ops, &passes->isolation);
     return rc;
 }
 

@@ -462,7 +462,7 @@ int precision_run(const struct precision_target *target, const struct precision_
     free(run.groups);
     bitset_release(&run.none);
     bitset_release(&run.lowered);
-    precision_search_ops.release(&run.search);
+    search_release(&precision_search_ops, &run.search);
     if (rc < 0)
         precision_result_release(ret);
     return rc;

@@ -39,9 +39,9 @@ void tactic_isolation_release(struct tactic_isolation *isolation)
     drop_engine(isolation);
     bitset_release(&isolation->kernel.layers);
     if (isolation->kernel.searched)
-        group_search_ops.release(&isolation->kernel.search);
+        search_release(&group_search_ops, &isolation->kernel.search);
     if (isolation->search.count > 0)
-        set_isolation_ops.release(&isolation->search);
+        search_release(&set_isolation_ops, &isolation->search);
     free(isolation->differences.items);
     *isolation = (struct tactic_isolation){0};
 }

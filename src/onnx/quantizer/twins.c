@@ -160,15 +160,21 @@ static bool operands_are_swapped(const struct twin_matching *matching, const str
            producers_are_alike(matching, a, d) && producers_are_alike(matching, b, c);
 }
 
+static void pair_nodes_only(struct twin_matching *matching, const struct node *quantized, const struct node *plain)
+{
+    uint32_t of_quantized = side_node_number(&matching->quantized, quantized);
+    uint32_t of_plain = side_node_number(&matching->plain, plain);
+
+    matching->quantized.node_partner[of_quantized] = of_plain;
+    matching->plain.node_partner[of_plain] = of_quantized;
+}
+
 static void pair_operands(struct twin_matching *matching, const struct node *quantized, const struct node *plain)
 {
     size_t count = node_operand_count(matching->quantized.model, quantized);
     size_t swap = count == 2 && operands_are_swapped(matching, quantized, plain);
 
-    matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] =
-        side_node_number(&matching->plain, plain);
-    matching->plain.node_partner[side_node_number(&matching->plain, plain)] =
-        side_node_number(&matching->quantized, quantized);
+    pair_nodes_only(matching, quantized, plain);
     for (size_t i = 0; i < count; i++)
         pair_values(matching, side_operand(&matching->quantized, quantized, i),
                     side_operand(&matching->plain, plain, i ^ swap));
@@ -242,9 +248,7 @@ static bool pair_in_front_of_normalization(struct twin_matching *matching, const
     if (before == NULL || !text_equal(node_float_operator(quantized), before->op_type) ||
         !nodes_are_unpaired(matching, quantized, before))
         return false;
-    matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] =
-        side_node_number(side, before);
-    side->node_partner[side_node_number(side, before)] = side_node_number(&matching->quantized, quantized);
+    pair_nodes_only(matching, quantized, before);
     pair_values(matching, side_operand(&matching->quantized, quantized, 0), side_operand(side, before, 0));
     for (size_t i = 1; i < 3; i++) {
         uint32_t weight = side_operand(&matching->quantized, quantized, i);
@@ -275,9 +279,7 @@ static bool pair_product_and_sum(struct twin_matching *matching, const struct no
     }
     if (product == NULL || !nodes_are_unpaired(matching, quantized, product))
         return false;
-    matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] =
-        side_node_number(side, product);
-    side->node_partner[side_node_number(side, product)] = side_node_number(&matching->quantized, quantized);
+    pair_nodes_only(matching, quantized, product);
     for (size_t i = 0; i < 2; i++)
         pair_values(matching, side_operand(&matching->quantized, quantized, i), side_operand(side, product, i));
     pair_values(matching, side_operand(&matching->quantized, quantized, 2), addend);

@@ -65,29 +65,6 @@ void group_search_start(struct group_search *search, const struct bitset *group,
     propose_without(search, group, GROUP_WITHOUT_ALL);
 }
 
-static void copy_group_search(void *copied, const void *from)
-{
-    const struct group_search *source = from;
-    struct group_search *search = copied;
-
-    *search = *source;
-    bitset_init_copy(&search->candidate, &source->candidate);
-    bitset_init_copy(&search->group, &source->group);
-    bitset_init_copy(&search->guilty, &source->guilty);
-    bitset_init_copy(&search->open, &source->open);
-}
-
-static void release_group_search(void *data)
-{
-    struct group_search *search = data;
-
-    bitset_release(&search->candidate);
-    bitset_release(&search->group);
-    bitset_release(&search->guilty);
-    bitset_release(&search->open);
-    *search = (struct group_search){0};
-}
-
 static bool advance_group_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct group_search *search = data;
@@ -121,8 +98,8 @@ static int64_t count_group_remaining(const void *data)
 
 const struct search_ops group_search_ops = {
     .size = sizeof(struct group_search),
-    .copy = copy_group_search,
-    .release = release_group_search,
+    .sets = offsetof(struct group_search, candidate),
+    .set_count = 4,
     .advance = advance_group_search,
     .remaining = count_group_remaining,
 };

@@ -273,28 +273,6 @@ void precision_search_hint(struct precision_search *search, const struct precisi
         next_beginning(search);
 }
 
-static void copy_precision_search(void *copied, const void *from)
-{
-    const struct precision_search *source = from;
-    struct precision_search *search = copied;
-
-    *search = *source;
-    bitset_init_copy(&search->candidate, &source->candidate);
-    bitset_init_copy(&search->kept, &source->kept);
-    bitset_init_copy(&search->needed, &source->needed);
-    bitset_init_copy(&search->suspected, &source->suspected);
-}
-
-static void release_precision_search(void *data)
-{
-    struct precision_search *search = data;
-
-    bitset_release(&search->candidate);
-    bitset_release(&search->kept);
-    bitset_release(&search->needed);
-    bitset_release(&search->suspected);
-}
-
 static bool advance_precision_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct precision_search *search = data;
@@ -335,8 +313,8 @@ static int64_t count_precision_remaining(const void *data)
 
 const struct search_ops precision_search_ops = {
     .size = sizeof(struct precision_search),
-    .copy = copy_precision_search,
-    .release = release_precision_search,
+    .sets = offsetof(struct precision_search, candidate),
+    .set_count = 4,
     .advance = advance_precision_search,
     .remaining = count_precision_remaining,
 };

@@ -44,19 +44,19 @@ struct precision_search {
     enum precision_outcome outcome;
     int64_t count;
     struct bitset candidate; /* elements in high precision, to be checked next; finally the result */
+    struct bitset kept;      /* deletion: sufficient set */
+    struct bitset needed;    /* elements without which `kept` fails */
+    struct bitset suspected; /* elements without which a superset of `kept` failed */
 
     /* prefixes */
     int64_t next;      /* length of the candidate */
     int64_t good, bad; /* known lengths that are sufficient, and insufficient */
 
     /* deletion */
-    struct bitset kept;      /* sufficient set */
-    struct bitset needed;    /* elements without which `kept` fails */
-    struct bitset suspected; /* elements without which a superset of `kept` failed */
-    int64_t chunk;           /* elements removed at once */
-    int64_t end;             /* elements from here on were tried in this round */
-    bool by_groups;          /* chunks are of groups */
-    bool in_vain;            /* nothing was removed in this round so far */
+    int64_t chunk;  /* elements removed at once */
+    int64_t end;    /* elements from here on were tried in this round */
+    bool by_groups; /* chunks are of groups */
+    bool in_vain;   /* nothing was removed in this round so far */
 
     struct precision_hints hints;
 };

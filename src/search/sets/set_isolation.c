@@ -71,25 +71,6 @@ bool set_isolation_start(struct set_isolation *search, size_t count)
     return narrow_difference(search);
 }
 
-static void copy_isolation(void *copied, const void *from)
-{
-    const struct set_isolation *source = from;
-    struct set_isolation *search = copied;
-
-    *search = *source;
-    bitset_init_copy(&search->candidate, &source->candidate);
-    bitset_init_copy(&search->found, &source->found);
-}
-
-static void release_isolation(void *data)
-{
-    struct set_isolation *search = data;
-
-    bitset_release(&search->candidate);
-    bitset_release(&search->found);
-    *search = (struct set_isolation){0};
-}
-
 static bool advance_isolation(void *data, int64_t nodes, enum verdict verdict)
 {
     struct set_isolation *search = data;
@@ -161,8 +142,8 @@ static int64_t count_isolation_remaining(const void *data)
 
 const struct search_ops set_isolation_ops = {
     .size = sizeof(struct set_isolation),
-    .copy = copy_isolation,
-    .release = release_isolation,
+    .sets = offsetof(struct set_isolation, candidate),
+    .set_count = 2,
     .advance = advance_isolation,
     .remaining = count_isolation_remaining,
 };

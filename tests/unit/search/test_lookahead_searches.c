@@ -147,7 +147,7 @@ static void minimal_search_goes_the_same_way_with_any_number_of_jobs(void **stat
         bitset_fill(&all);
         assert_true(minimal_search_start(&search, &dag, &all));
         assert_same_way(&subject, &search, &oracle);
-        minimal_search_ops.release(&search);
+        search_release(&minimal_search_ops, &search);
         bitset_release(&all);
         dag_release(&dag);
     }
@@ -184,7 +184,7 @@ static void isolation_goes_the_same_way_with_any_number_of_jobs(void **state)
 
         assert_true(set_isolation_start(&search, 2 + i % 90));
         assert_same_way(&subject, &search, &oracle);
-        set_isolation_ops.release(&search);
+        search_release(&set_isolation_ops, &search);
     }
 }
 
@@ -198,7 +198,7 @@ static void precision_search_goes_the_same_way_with_any_number_of_jobs(void **st
 
         precision_search_start(&search, (enum precision_mode)(i % 3), 1 + i % 80, i % 2 == 0);
         assert_same_way(&subject, &search, &oracle);
-        precision_search_ops.release(&search);
+        search_release(&precision_search_ops, &search);
     }
 }
 
@@ -235,7 +235,7 @@ static double rounds_of_deletion(size_t jobs)
             oracle.culprits[k] = simulated_random(&random, dag.count);
         assert_true(minimal_search_start(&search, &dag, &all));
         rounds += simulate_jobs(&subject, &search, jobs, NULL).rounds;
-        minimal_search_ops.release(&search);
+        search_release(&minimal_search_ops, &search);
     }
     bitset_release(&all);
     dag_release(&dag);

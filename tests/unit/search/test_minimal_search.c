@@ -68,7 +68,7 @@ static size_t solve(const struct dag *dag, const struct oracle *oracle, struct b
     }
     bitset_init_copy(ret, &search.current);
     checks = search.checks;
-    minimal_search_ops.release(&search);
+    search_release(&minimal_search_ops, &search);
     bitset_release(&all);
     return checks;
 }
@@ -163,7 +163,7 @@ static void cut_that_cannot_be_checked_is_passed_over(void **state)
     }
     assert_int_equal(bitset_count(&search.current), 1);
     assert_true(bitset_has(&search.current, 30));
-    minimal_search_ops.release(&search);
+    search_release(&minimal_search_ops, &search);
     bitset_release(&all);
     dag_release(&dag);
 }
@@ -241,7 +241,7 @@ static void chunks_end_where_scopes_do(void **state)
     assert_true(minimal_search_ops.advance(&search, -1, VERDICT_FAIL));
     assert_int_equal(search.chunk, 9);
     assert_int_equal(bitset_count(&search.candidate), 6);
-    minimal_search_ops.release(&search);
+    search_release(&minimal_search_ops, &search);
     bitset_release(&all);
     dag_release(&dag);
 }
@@ -264,7 +264,7 @@ static void few_culprits_are_expected_where_they_may_be(void **state)
     assert_true(minimal_search_ops.expect(&search) == 0.5);
     minimal_search_ops.advance(&search, -1, VERDICT_FAIL); /* then the first one is in the other quarter */
     assert_true(minimal_search_ops.expect(&search) < 0.1);
-    minimal_search_ops.release(&search);
+    search_release(&minimal_search_ops, &search);
     bitset_release(&all);
     dag_release(&dag);
 }
@@ -281,14 +281,14 @@ static void copy_goes_its_own_way(void **state)
     bitset_init(&all, dag.count);
     bitset_fill(&all);
     assert_true(minimal_search_start(&search, &dag, &all));
-    minimal_search_ops.copy(&copy, &search);
+    search_copy(&minimal_search_ops, &copy, &search);
     while (minimal_search_ops.advance(&copy, -1, fails(&oracle, &copy.candidate) ? VERDICT_FAIL : VERDICT_PASS))
         ;
     assert_int_equal(search.checks, 0);
     assert_int_equal(bitset_count(&search.current), dag.count);
     assert_int_equal(bitset_count(&copy.current), 2);
-    minimal_search_ops.release(&search);
-    minimal_search_ops.release(&copy);
+    search_release(&minimal_search_ops, &search);
+    search_release(&minimal_search_ops, &copy);
     bitset_release(&all);
     dag_release(&dag);
 }

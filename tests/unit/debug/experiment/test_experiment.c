@@ -128,7 +128,7 @@ static void the_items_that_make_the_difference_are_found_and_known(void **state)
     assert_int_equal(confirm_letters(&letters, "bd", VERDICT_FAIL), 0);
     assert_int_equal(letters.made, made + 1);
     assert_false(file_exists("letters"));
-    set_isolation_ops.release(&isolation);
+    search_release(&set_isolation_ops, &isolation);
     fixture_release(&letters.fixture);
 }
 

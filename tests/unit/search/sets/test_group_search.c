@@ -50,7 +50,7 @@ static void those_that_fail_are_found_whichever_they_are(void **state)
         assert_true(run.search.cures && run.search.exact);
         assert_true(bitset_equal(&run.search.guilty, &guilty));
         assert_true(run.checks <= (every == 1 ? 14 : 20)); /* of 14 elements */
-        group_search_ops.release(&run.search);
+        search_release(&group_search_ops, &run.search);
         bitset_release(&group);
         bitset_release(&guilty);
     }
@@ -68,7 +68,7 @@ static void one_that_fails_takes_few_checks(void **state)
     run_search(&group, &guilty, COUNT, &run);
     assert_true(run.search.exact);
     assert_in_range(run.checks, 3, 8); /* chunks of 1, 2, 4, ... */
-    group_search_ops.release(&run.search);
+    search_release(&group_search_ops, &run.search);
     bitset_release(&group);
     bitset_release(&guilty);
 }
@@ -82,7 +82,7 @@ static void another_reason_ends_it_at_once(void **state)
     run_search(&group, &guilty, 1, &run);
     assert_int_equal(run.checks, 1);
     assert_false(run.search.cures || run.search.exact);
-    group_search_ops.release(&run.search);
+    search_release(&group_search_ops, &run.search);
     bitset_release(&group);
     bitset_release(&guilty);
 }
@@ -97,7 +97,7 @@ static void without_one_that_fails_alone_only_the_group_is_tried(void **state)
     assert_int_equal(run.checks, 1);
     assert_true(run.search.cures);
     assert_false(run.search.exact);
-    group_search_ops.release(&run.search);
+    search_release(&group_search_ops, &run.search);
     bitset_release(&group);
     bitset_release(&guilty);
 }
@@ -113,7 +113,7 @@ static void what_cannot_be_checked_neither_passes_nor_fails(void **state)
     assert_false(group_search_ops.advance(&search, -1, VERDICT_SKIP));
     assert_int_equal(search.without, VERDICT_SKIP);
     assert_false(search.cures);
-    group_search_ops.release(&search);
+    search_release(&group_search_ops, &search);
     bitset_release(&group);
 }
 
@@ -131,15 +131,15 @@ static void what_does_not_add_up_is_not_exact(void **state)
         const struct bitset *candidate = &search.candidate;
         bool fails = bitset_has(candidate, 0) || (bitset_has(candidate, 1) && bitset_has(candidate, 5));
 
-        group_search_ops.copy(&copied, &search);
+        search_copy(&group_search_ops, &copied, &search);
         assert_true(bitset_equal(&copied.candidate, candidate));
-        group_search_ops.release(&copied);
+        search_release(&group_search_ops, &copied);
         more = group_search_ops.advance(&search, -1, fails ? VERDICT_FAIL : VERDICT_PASS);
     }
     assert_true(search.cures);
     assert_false(search.exact);
     assert_int_equal(bitset_count(&search.guilty), 1);
-    group_search_ops.release(&search);
+    search_release(&group_search_ops, &search);
     bitset_release(&group);
 }
 

@@ -34,7 +34,7 @@ static void run_prefixes(enum precision_mode mode, size_t count, int64_t need, s
         string_add_format(ret, " | %zu", bitset_count(&search.candidate));
     else
         string_add(ret, " | none");
-    precision_search_ops.release(&search);
+    search_release(&precision_search_ops, &search);
 }
 
 /* What Polygraphy's line should have ended with: with as many elements as pass at last. */
@@ -116,7 +116,7 @@ static struct run run_hinted(size_t count, bool verified, const struct precision
     }
     run.outcome = search.outcome;
     bitset_init_copy(&run.result, &search.candidate);
-    precision_search_ops.release(&search);
+    search_release(&precision_search_ops, &search);
     return run;
 }
 
@@ -373,7 +373,7 @@ static void where_most_are_needed_chunks_end_early(void **state)
     assert_int_equal(search.outcome, PRECISION_FOUND);
     assert_int_equal(bitset_count(&search.candidate), 48);
     assert_in_range(checks, 48, 65);
-    precision_search_ops.release(&search);
+    search_release(&precision_search_ops, &search);
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void isolate(const struct rule *rule, size_t count, struct run *ret)
     ret->found = word_of(&search.found);
     ret->necessary = search.necessary;
     assert_int_equal(search.without, search.necessary ? VERDICT_PASS : VERDICT_FAIL);
-    set_isolation_ops.release(&search);
+    search_release(&set_isolation_ops, &search);
 }
 
 static uint64_t all_of(size_t count)
@@ -185,7 +185,7 @@ static void what_is_found_was_seen_to_fail_even_if_nothing_is_monotone(void **st
         for (size_t i = 0; i < failures; i++)
             found_failed |= failed[i] == word_of(&search.found);
         assert_true(found_failed || word_of(&search.found) == all_of(count));
-        set_isolation_ops.release(&search);
+        search_release(&set_isolation_ops, &search);
     }
 }
 
@@ -197,7 +197,7 @@ static void what_cannot_be_checked_counts_as_passed(void **state)
     assert_int_equal(word_of(&search.candidate), 0x0f);
     assert_true(set_isolation_ops.advance(&search, -1, VERDICT_SKIP));
     assert_int_equal(word_of(&search.candidate), 0x3f);
-    set_isolation_ops.release(&search);
+    search_release(&set_isolation_ops, &search);
 }
 
 /* The same elements without one of them: those behind it move up. */
