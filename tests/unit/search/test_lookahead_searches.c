@@ -93,9 +93,9 @@ static void assert_same_way(struct simulated_search *subject, const void *search
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
         void *copy = memory_alloc(subject->ops->size);
 
-        subject->ops->copy(copy, search);
+        search_copy(subject->ops, copy, search);
         outcomes[i] = simulate_jobs(subject, copy, jobs[i], &random);
-        subject->ops->release(copy);
+        search_release(subject->ops, copy);
         free(copy);
         assert_true(hash_equal(outcomes[i].way, outcomes[0].way));
         assert_int_equal(outcomes[i].requests, outcomes[0].requests);
