@@ -98,17 +98,16 @@ static int build_by_tensorrt(const struct command_context *context, const struct
 
     if (rc == 0)
         rc = engine_builds_check_model(&settings->file.model, err);
-    if (rc == 0)
-        rc = model_file_load(context, &settings->file, &model, err);
+    if (rc < 0)
+        return rc;
+    rc = model_file_load(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
     debug_session_watch_data(session, model);
     rc = trt_builds_init(&builds, context, &settings->engine, &settings->file, err);
     if (rc == 0)
         rc = trt_builds_set_model(&builds, model, err);
-    if (rc == 0)
-        rc = build_run(&build, session, err);
-    return rc;
+    return rc < 0 ? rc : build_run(&build, session, err);
 }
 
 static int debug_build_run(const struct command_context *context, const struct debug_build_settings *options,
