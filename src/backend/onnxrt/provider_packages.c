@@ -82,7 +82,7 @@ void provider_package_load_before(const char *path)
     char *folder SCOPED_FREE = file_folder(path), *before SCOPED_FREE = NULL;
 
     if (package != NULL && package->before != NULL)
-        before = python_packages_find(&(struct file_list){.items = &folder, .count = 1}, package->before);
+        before = file_find_matching(folder, package->before);
     if (before != NULL)
         dlopen(before, RTLD_NOW | RTLD_GLOBAL);
 }

@@ -1,7 +1,6 @@
 /* backend/onnxrt/releases.c: see releases.h. */
 #include "backend/onnxrt/releases.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "backend/onnxrt/abi.h"
 #include "base/file/file.h"
+#include "base/file/list.h"
 #include "base/memory.h"
 #include "base/process/process.h"
 #include "base/text/shell_line.h"
@@ -106,15 +106,8 @@ static char *find_unpacked(const char *folder)
     string_add(&npm, "/" LIBRARY "*");
     const char *const patterns[] = {LIBRARY, "onnxruntime/capi/" LIBRARY "*", npm.data};
 
-    for (size_t i = 0; i < ARRAY_LEN(patterns) && ret == NULL; i++) {
-        char *pattern SCOPED_FREE = file_join(folder, patterns[i]);
-        glob_t found;
-
-        if (glob(pattern, 0, NULL, &found) != 0)
-            continue;
-        ret = memory_strdup(found.gl_pathv[0]);
-        globfree(&found);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(patterns) && ret == NULL; i++)
+        ret = file_find_matching(folder, patterns[i]);
     return ret;
 }
 
@@ -187,19 +180,6 @@ static int run_program(const char *const *arguments, struct string_builder *ret,
     return rc;
 }
 
-static char *find_file(const char *folder, const char *pattern)
-{
-    char *path SCOPED_FREE = file_join(folder, pattern);
-    char *ret = NULL;
-    glob_t found;
-
-    if (glob(path, 0, NULL, &found) == 0) {
-        ret = memory_strdup(found.gl_pathv[0]);
-        globfree(&found);
-    }
-    return ret;
-}
-
 /* pip compares the hash of the package with those in a file of requirements. */
 static int download_by_pip(const struct download *download, struct error *err)
 {
@@ -230,7 +210,7 @@ static int download_by_pip(const struct download *download, struct error *err)
     rc = run_program(get, NULL, err);
     if (rc < 0)
         return rc;
-    package = find_file(download->folder, "*.whl");
+    package = file_find_matching(download->folder, "*.whl");
     if (package == NULL)
         return error_set(err, ERR_MISSING, "pip downloaded no wheel of onnxruntime %s", download->release);
     return run_program((const char *const[]){"python3", "-m", "zipfile", "-e", package, download->folder, NULL}, NULL,
@@ -257,7 +237,7 @@ static int download_by_npm(const struct download *download, struct error *err)
                          "the package onnxruntime-node %s is not the one that is known: its hash "
                          "differs from %s",
                          download->release, known->hashes[0]);
-    package = find_file(download->folder, "*.tgz");
+    package = file_find_matching(download->folder, "*.tgz");
     if (package == NULL)
         return error_set(err, ERR_MISSING, "npm downloaded no package of onnxruntime-node %s", download->release);
     return run_program((const char *const[]){"tar", "-xzf", package, "-C", download->folder, NULL}, NULL, err);
@@ -409,8 +389,8 @@ int onnxrt_releases_list(struct log *log, struct file_list *ret, struct error *e
 
 bool onnxrt_release_explain_package(const char *folder, struct string_builder *ret)
 {
-    char *module SCOPED_FREE = find_file(folder, "onnxruntime_pybind11_state*.so");
-    char *info SCOPED_FREE = find_file(folder, "../../onnxruntime*-*.dist-info");
+    char *module SCOPED_FREE = file_find_matching(folder, "onnxruntime_pybind11_state*.so");
+    char *info SCOPED_FREE = file_find_matching(folder, "../../onnxruntime*-*.dist-info");
     char *name SCOPED_FREE = info != NULL ? file_basename(info) : NULL;
     char *release = name != NULL ? strchr(name, '-') + 1 : NULL, *end;
 

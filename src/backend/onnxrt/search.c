@@ -106,7 +106,7 @@ static void try_python_packages(struct library_search *search)
     python_packages_list(&folders);
     package = python_packages_find(&folders, "onnxruntime/capi");
     if (package != NULL)
-        library = python_packages_find(&(struct file_list){.items = &package, .count = 1}, "libonnxruntime.so.1*");
+        library = file_find_matching(package, "libonnxruntime.so.1*");
     if (library != NULL)
         try_file(search, library);
     else if (package != NULL)

@@ -59,11 +59,6 @@ struct key_library {
     const char *label; /* "ONNX Runtime 1.30.0", "'libours.so'" */
 };
 
-static struct text bytes_of(const struct key_library *library)
-{
-    return (struct text){(const char *)library->map.data, library->map.size};
-}
-
 /* The runtime keeps options of a provider as "ep.webgpuexecutionprovider.deviceId", say. Other providers have libraries
  * of their own, which may know a session's key that the runtime's does not. False: the warning was given. */
 static bool check_key(const struct key_library *library, const char *provider, const struct onnxrt_entry *setting,
@@ -77,7 +72,8 @@ static bool check_key(const struct key_library *library, const char *provider, c
         for (size_t i = 0; i < area.size; i++)
             area.data[i] = (char)tolower((unsigned char)area.data[i]);
     }
-    if (onnxrt_library_has_key(bytes_of(library), area.size > 0 ? area.data : "", setting->key, &instead))
+    if (onnxrt_library_has_key((struct text){(const char *)library->map.data, library->map.size},
+                               area.size > 0 ? area.data : "", setting->key, &instead))
         return true;
     log_once(log, LOG_WARNING, "%s %s%s%s: the library of %s does not hold this name, so that nothing may come of it%s",
              provider != NULL ? "--provider-options" : "--session-config", provider != NULL ? setting->provider : "",

@@ -19,11 +19,6 @@
     "one "                                                                                                             \
     "in float16"
 
-static int refuse_setting(const char *what, const char *why, struct error *err)
-{
-    return error_set(err, ERR_UNSUPPORTED, "%s: %s", what, why);
-}
-
 /* ---- Flags ---- */
 
 static int refuse_flag(const char *flag, const char *option, struct error *err)
@@ -235,8 +230,8 @@ static int set_tensor_types(const struct tensorrt_config *config, struct error *
     bool for_all = network->settings->all_tensor_type != NULL;
 
     if ((wishes->count > 0 || for_all) && !tensorrt_has(TENSORRT_METHOD(VTensor, setType)))
-        return refuse_setting(for_all ? "--all-tensor-datatypes" : "--tensor-dtypes",
-                              "in TensorRT 11 and TensorRT-RTX, " TYPES_OF_MODEL, err);
+        return error_set(err, ERR_UNSUPPORTED, "%s: in TensorRT 11 and TensorRT-RTX, " TYPES_OF_MODEL,
+                         for_all ? "--all-tensor-datatypes" : "--tensor-dtypes");
     if (for_all && wishes->count > 0)
         warn_of_both(network, "datatypes", "types");
     if (for_all)

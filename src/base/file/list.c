@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,4 +99,17 @@ void file_list_release(struct file_list *list)
         free(list->items[i]);
     free(list->items);
     *list = (struct file_list){0};
+}
+
+char *file_find_matching(const char *folder, const char *pattern)
+{
+    char *path SCOPED_FREE = file_join(folder, pattern);
+    char *ret = NULL;
+    glob_t found;
+
+    if (glob(path, 0, NULL, &found) == 0) {
+        ret = memory_strdup(found.gl_pathv[0]);
+        globfree(&found);
+    }
+    return ret;
 }

@@ -17,4 +17,7 @@ struct file_list {
 int file_list_find(struct file_list *ret, const char *folder, struct error *err);
 void file_list_release(struct file_list *list);
 
+/* The first file in `folder` that matches `pattern` (of glob(), relative), malloc'd; NULL: none. */
+char *file_find_matching(const char *folder, const char *pattern);
+
 #endif

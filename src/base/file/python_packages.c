@@ -47,14 +47,7 @@ char *python_packages_find(const struct file_list *folders, const char *pattern)
 {
     char *ret = NULL;
 
-    for (size_t i = 0; i < folders->count && ret == NULL; i++) {
-        char *path SCOPED_FREE = file_join(folders->items[i], pattern);
-        glob_t found;
-
-        if (glob(path, 0, NULL, &found) == 0) {
-            ret = memory_strdup(found.gl_pathv[0]);
-            globfree(&found);
-        }
-    }
+    for (size_t i = 0; i < folders->count && ret == NULL; i++)
+        ret = file_find_matching(folders->items[i], pattern);
     return ret;
 }

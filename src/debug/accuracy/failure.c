@@ -176,13 +176,8 @@ static double largest_error_of(struct study_step *step)
     size_t i;
     const json_t *item;
 
-    json_array_foreach (result_find(step->result.root, "comparisons"), i, item) {
-        double error = result_number(step, item, "differences/norm_error", NAN);
-
-        if (isnan(error))
-            error = json_is_true(result_find(item, "passed")) ? 0 : INFINITY;
-        ret = fmax(ret, error);
-    }
+    json_array_foreach (result_find(step->result.root, "comparisons"), i, item)
+        ret = fmax(ret, comparison_norm_error(step, item));
     return ret;
 }
 

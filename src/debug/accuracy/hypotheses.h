@@ -178,6 +178,10 @@ struct words layers_with_precision(struct study *study, struct words layers, con
  * differ. INFINITY where an output differs in another way. */
 double comparison_error(struct study_step *step);
 
+/* Of one output, relative to its largest magnitude; where that was not measured: 0 if the output has passed, else
+ * INFINITY. `item`: of the result's "comparisons". */
+double comparison_norm_error(struct study_step *step, const json_t *item);
+
 /* Among layers, NAME:PRECISION each, that the suspect passes with in float32: the index of one that alone brings the
  * largest error down to a quarter or less; SIZE_MAX where there is none. Errors are relative to the largest magnitude
  * of an output, of integers the share that differs. `*ret_before` is the error without the layer, `*ret_after` with it.

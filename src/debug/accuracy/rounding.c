@@ -31,6 +31,13 @@ struct words layers_with_precision(struct study *study, struct words layers, con
     return study_keep(study, &options);
 }
 
+double comparison_norm_error(struct study_step *step, const json_t *item)
+{
+    double error = result_number(step, item, "differences/norm_error", NAN);
+
+    return !isnan(error) ? error : json_is_true(result_find(item, "passed")) ? 0 : INFINITY;
+}
+
 double comparison_error(struct study_step *step)
 {
     double ret = 0;
@@ -39,15 +46,11 @@ double comparison_error(struct study_step *step)
 
     json_array_foreach (result_find(step->result.root, "comparisons"), i, item) {
         bool is_rounded = strstr(result_text(step, item, "first/dtype"), "float") != NULL;
-        double elements = result_number(step, item, "differences/elements", 0), error;
+        double elements = result_number(step, item, "differences/elements", 0);
 
-        if (is_rounded || !(elements > 0))
-            error = result_number(step, item, "differences/norm_error", NAN);
-        else
-            error = result_number(step, item, "differences/mismatches", 0) / elements;
-        if (isnan(error))
-            error = json_is_true(result_find(item, "passed")) ? 0 : INFINITY;
-        ret = fmax(ret, error);
+        ret = fmax(ret, is_rounded || !(elements > 0)
+                            ? comparison_norm_error(step, item)
+                            : result_number(step, item, "differences/mismatches", 0) / elements);
     }
     return ret;
 }

@@ -22,18 +22,13 @@ static void write_json_text(struct json_writer *json, struct text text)
     json_writer_string(json, copy);
 }
 
-static void write_json_shape(struct json_writer *json, const struct shape *shape)
-{
-    json_writer_integers(json, shape->dims, shape->rank);
-}
-
 static void write_json_shapes(struct json_writer *json, const char *key, const struct shape *shapes, size_t count)
 {
     if (shapes == NULL)
         return;
     json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < count; i++)
-        write_json_shape(json, &shapes[i]);
+        json_writer_integers(json, shapes[i].dims, shapes[i].rank);
     json_writer_end_array(json);
 }
 
