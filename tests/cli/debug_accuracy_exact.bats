@@ -96,6 +96,13 @@ print(cause["kind"], *cause["nodes"], sep=", ")'
     logged "with the suspect's values for what they make the reference agrees with the suspect"
 }
 
+@test "NaN that only the reference makes is not the model's" {
+    investigate functions function1=nan nothing=1
+    [ "$status" -eq 1 ]
+    logged "The reference is wrong: its outputs contain NaN or infinities, those of --onnxrt --onnxrt-optimization-level none are numbers"
+    [ "$(python3 -c 'import json; print(json.load(open("result.json"))["outcome"])')" = no-question ]
+}
+
 @test "the suspect is blamed where it is, and the exact value is evidence" {
     investigate functions nothing=1 function2=1.01
     [ "$status" -eq 0 ]

@@ -215,6 +215,7 @@ bool study_suspect_returns_outputs(struct study *study, const struct bitset *nod
 bool study_suspect_repeats_tensor(struct study *study, uint32_t value, const char *suspect_values)
 {
     struct failing_case subject;
+    struct study_step *step;
     const char *model;
 
     if (!study->settings->suspect_is_command)
@@ -226,6 +227,7 @@ bool study_suspect_repeats_tensor(struct study *study, uint32_t value, const cha
     subject.model = model;
     subject.golden = suspect_values;
     subject.tolerance = study->layer_tolerance;
-    return step_try(step_begin_suspect(study, &subject, "cut-suspect",
-                                       "Does the suspect give the same as the only output?")) != DIFFERS;
+    step = step_begin_suspect(study, &subject, "cut-suspect", "Does the suspect give the same as the only output?");
+    step_add(step, "--nans-compare-equal", NULL); /* both sides are the suspect's */
+    return step_try(step) != DIFFERS;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/text/shell_line.h"
 #include "base/text/string_builder.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
@@ -357,6 +358,54 @@ static void blame_constant(struct nan_search *search)
         study_add_evidence(study, "reproduced by this node alone, with its inputs from the whole model");
 }
 
+/* The command that finds where the reference differs from an independent one. */
+static const char *command_to_find_node(struct study *study, struct words independent)
+{
+    const struct accuracy_settings *settings = study->settings;
+    const struct words parts[] = {independent, settings->reference, settings->loading, settings->data};
+    SCOPED_STRING(line);
+
+    string_add(&line, "polygraphy debug accuracy");
+    shell_add_argument(&line, settings->model);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        for (size_t k = 0; k < parts[i].count; k++)
+            shell_add_argument(&line, parts[i].items[k]);
+    return study_text(study, "%s", line.data);
+}
+
+/* Whether a runner that is independent of the reference makes NaN or infinities, too: ONNX Runtime without optimizations,
+ * on the same data. Else the reference is wrong, not the model, and that is the conclusion. */
+static bool model_makes_it_elsewhere(struct study *study)
+{
+    const char *const runner = "--onnxrt --onnxrt-optimization-level none";
+    struct words independent = study_words(study, "--onnxrt", "--onnxrt-optimization-level", "none", NULL);
+    struct study_step *step;
+
+    if (study->settings->reference_is_onnxrt && study->settings->reference.count == independent.count &&
+        has_word(study->settings->reference, "none"))
+        return true;
+    step = step_begin_model(study, "independent", "ONNX Runtime without optimizations", independent);
+    step_add_inputs(step, study->whole.inputs, 1);
+    step_add(step, "--validate", NULL);
+    if (!step_run(step))
+        return false;
+    if (step->exit_status == 1 && step->has_result) {
+        step->outcome = "its outputs contain NaN or infinities, too";
+        study_add_evidence(study, "%s makes NaN or infinities of the same data, too", runner);
+        return true;
+    }
+    step->outcome = step->exit_status == 0 ? "its outputs are numbers" : "does not run";
+    if (step->exit_status != 0) {
+        study_add_not_tested(study, "another reference: %s does not run the model", runner);
+        return true;
+    }
+    study_conclude(study, OUTCOME_NO_QUESTION,
+                   "The reference is wrong: its outputs contain NaN or infinities, those of %s are numbers. To find "
+                   "the node: %s",
+                   runner, command_to_find_node(study, independent));
+    return false;
+}
+
 static void blame_origin(struct nan_search *search)
 {
     struct study *study = search->study;
@@ -389,7 +438,7 @@ void accuracy_test_nan(struct study *study)
 {
     struct nan_search search = {.study = study};
 
-    if (!study_open_model(study))
+    if (!model_makes_it_elsewhere(study) || !study_open_model(study))
         return;
     search.ranges = study_read_ranges(study);
     if (search.ranges == NULL)
