@@ -212,7 +212,7 @@ END
         --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
         --runner-build "toy=python3 -B compile.py {model} {engine}" --json result.json
     [ "$status" -eq 1 ]
-    logged "outputs under each other's names: 'b' has the values that the reference has in 'a', and 'a' has the values that the reference has in 'b'"
+    logged "The suspect gives out outputs under each other's names: in the suspect 'b' has the values that the reference has in 'a', and 'a' has the values that the reference has in 'b'"
     [ "$(python3 -c 'import json; print(json.load(open("result.json"))["cause"])')" = None ]
 }
 

@@ -15,6 +15,7 @@
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 
+#define LEAST_EXPLAINED 10   /* the suspect's error, divided by what the blamed nodes make of it, is less */
 #define LEAST_FIXED_BUILDS 2 /* with the fix: one may pass by the tactics that it draws */
 
 int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err)
@@ -65,7 +66,13 @@ static void judge_minimal(struct study *study, const char *suspect_outputs)
         study_add_judgement(study, is_wrong ? described : "the minimal case", &judgement);
     if (cause->kind == CAUSE_PART && judgement.side == SIDE_NOT_KNOWN)
         cause->sentence = study_text(study, "%s; which side is wrong is not known", cause->sentence);
-    if (is_wrong && judgement.side == REFERENCE_IS_WRONG) {
+    if (cause->kind == CAUSE_PART && judgement.side == SUSPECT_IS_WRONG && cause->small_error_node != NULL) {
+        cause->sentence =
+            study_text(study,
+                       "'%s' is computed wrongly, by less than the tolerance of its own outputs: in '%s' "
+                       "the error is %.2g of the largest magnitude, where rounding makes %.2g",
+                       cause->small_error_node, judgement.output, judgement.suspect_error, judgement.suspect_rounding);
+    } else if (is_wrong && judgement.side == REFERENCE_IS_WRONG) {
         cause->kind = CAUSE_REFERENCE;
         cause->fix = (struct cause_fix){0};
         cause->sentence = study_text(study,
@@ -183,8 +190,10 @@ static bool confirm_failure(struct study *study)
         return true;
     step = step_begin_suspect(study, &study->whole, "whole", "The whole model in another build");
     step->is_fresh = true;
-    if (step_judge(step) == (study->refused ? REFUSES : DIFFERS) || study_has_failed(study))
+    if (step_judge(step) == (study->refused ? REFUSES : DIFFERS) || study_has_failed(study)) {
+        study->cause.whole_error = comparison_error(step);
         return true;
+    }
     study_conclude(
         study, OUTCOME_NO_CAUSE,
         "Not reproducible: the whole model failed in all builds, and passes in one more of the same options; "
@@ -221,6 +230,23 @@ static void confirm_fix(struct study *study)
     study_add_evidence(study, "with %s the whole model passes%s", fix->what, how_sure);
 }
 
+/* Nodes that are cut out of a pattern are not fused any more: the whole agrees without them although a wrong fusion
+ * makes most of the error. Whether what the suspect makes in the nodes is enough for it. */
+static bool explains_error(struct study *study)
+{
+    struct cause *cause = &study->cause;
+
+    if (cause->explained_error == 0 || !isfinite(cause->whole_error) ||
+        cause->explained_error * LEAST_EXPLAINED > cause->whole_error)
+        return true;
+    cause->sentence =
+        study_text(study,
+                   "%s; but that makes an error of %.2g of the largest magnitude of an output, and the suspect's is "
+                   "%.2g: something else is wrong, such as a fusion of these nodes with others",
+                   cause->sentence, cause->explained_error, cause->whole_error);
+    return false;
+}
+
 static void confirm_cause(struct study *study)
 {
     struct cause *cause = &study->cause;
@@ -238,7 +264,7 @@ static void confirm_cause(struct study *study)
         confirm_fix(study);
     if (study_has_failed(study))
         return;
-    cause->proven = fails && cause->evidence.count > 0 &&
+    cause->proven = fails && explains_error(study) && cause->evidence.count > 0 &&
                     (cause->fix.holds || cause->whole_agrees || cause->kind == CAUSE_NAN); /* of the model itself */
     if (cause->proven)
         study_conclude(study, OUTCOME_CAUSE, "Cause: %s", cause->sentence);

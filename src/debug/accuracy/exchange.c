@@ -75,7 +75,7 @@ static const char *describe_exchange(struct study *study, const struct tensor_li
 bool study_outputs_are_exchanged(struct study *study)
 {
     struct run_results results = {0};
-    const char *exchange = NULL;
+    const char *exchange = NULL, *side = "The suspect";
 
     if (study_has_failed(study) || study->suspect_outputs == NULL)
         return false;
@@ -86,10 +86,11 @@ bool study_outputs_are_exchanged(struct study *study)
     run_results_release(&results);
     if (study_has_failed(study) || exchange == NULL)
         return false;
+    if (study->settings->reference_is_command)
+        side = study->settings->suspect_is_command ? "The reference or the suspect" : "The reference";
     study_conclude(
         study, OUTCOME_NO_QUESTION,
-        "The suspect gives out outputs under each other's names: %s. Check in which order its command writes "
-        "them",
-        exchange);
+        "%s gives out outputs under each other's names: in the suspect %s. Check in which order %s command writes them",
+        side, exchange, study->settings->reference_is_command && study->settings->suspect_is_command ? "each" : "its");
     return true;
 }

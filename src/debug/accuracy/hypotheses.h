@@ -20,6 +20,10 @@ bool study_runner_ignores_model(struct study *study, struct words runner, const 
 /* `reference_is_invalid`: which nodes make the NaN and infinities? */
 void accuracy_test_nan(struct study *study);
 
+/* A runner that is independent of the reference: ONNX Runtime without optimizations. Empty where that is the reference
+ * itself. (soundness.c) */
+struct words study_independent_runner(struct study *study);
+
 /* Does it fail always, by build, by run, never? */
 void accuracy_test_failure(struct study *study);
 

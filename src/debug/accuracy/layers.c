@@ -75,6 +75,14 @@ static void find_first_divergences(struct node_blame *blame, struct study_step *
 
 /* ---- Alone ---- */
 
+/* A number, or a boolean as one. */
+static double read_element(struct study_step *step, const json_t *comparison, const char *path)
+{
+    const json_t *element = result_find(comparison, path);
+
+    return json_is_boolean(element) ? json_is_true(element) : result_number(step, comparison, path, 0);
+}
+
 /* Where a comparison has failed, in words. */
 static const char *describe_difference(struct study_step *step)
 {
@@ -84,9 +92,8 @@ static const char *describe_difference(struct study_step *step)
     json_array_foreach (comparisons, i, item)
         if (!json_is_true(result_find(item, "passed")))
             return study_text(step->study, "%s has %.6g where the reference has %.6g",
-                              result_text(step, item, "output"),
-                              result_number(step, item, "differences/worst/first", 0),
-                              result_number(step, item, "differences/worst/second", 0));
+                              result_text(step, item, "output"), read_element(step, item, "differences/worst/first"),
+                              read_element(step, item, "differences/worst/second"));
     return "its outputs have other shapes";
 }
 
@@ -155,6 +162,26 @@ static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes 
     return ret;
 }
 
+/* The errors of the model's outputs with what the suspect makes in one faulty node after the other, added up; 0 where
+ * one was not measured. */
+static double measure_explained_error(struct node_blame *blame)
+{
+    double ret = 0;
+
+    for (size_t i = bitset_next(&blame->faulty, 0); i < blame->faulty.size; i = bitset_next(&blame->faulty, i + 1)) {
+        double error = 0;
+        enum agreement agreement = blame->made[i] != NULL
+                                       ? study_inject_outputs(blame->study, study_node(blame->study, (uint32_t)i),
+                                                              blame->made[i], NULL, &error)
+                                       : UNKNOWN;
+
+        if (agreement != AGREES && agreement != DIFFERS)
+            return 0;
+        ret += error;
+    }
+    return ret;
+}
+
 /* Removes from several faulty nodes those whose fault does not show, if the whole agrees still. Whether the fault of
  * all that are left shows. */
 static bool drop_harmless_nodes(struct node_blame *blame)
@@ -206,8 +233,10 @@ static const char *describe_magnified_rounding(struct node_blame *blame)
 
     bitset_init_copy(&others, &blame->faulty);
     bitset_remove(&others, blame->rounding);
-    return study_text(study, "'%s' rounds differently from the reference, which %s magnify beyond the tolerance",
-                      node_label(study, blame->rounding), describe_nodes(study, &others));
+    study->cause.small_error_node = node_label(study, blame->rounding);
+    return study_text(study,
+                      "'%s' rounds differently from the reference, and the error is beyond the tolerance after %s",
+                      study->cause.small_error_node, describe_nodes(study, &others));
 }
 
 /* Nodes whose exact value is not known: either side may be the wrong one. */
@@ -252,6 +281,8 @@ static const char *describe_blame(struct node_blame *blame, enum cause_kind kind
         return study_text(study, "%s are correct if their tensors are outputs, and wrong if they are fused", described);
     if (blame->rounding != NODE_NONE)
         return describe_magnified_rounding(blame);
+    if (bitset_count(&blame->faulty) == 1)
+        return study_text(study, "%s fails", described);
     return study_text(study, "%s fail together; removing any one of them makes them pass", described);
 }
 
@@ -287,8 +318,10 @@ static void conclude_nodes(struct node_blame *blame, enum cause_kind kind, bool 
     cause->kind = kind;
     cause->whole_agrees = true;
     set_blamed_nodes(blame, &blame->faulty);
-    if (kind == CAUSE_NODE)
+    if (kind == CAUSE_NODE) {
+        cause->explained_error = measure_explained_error(blame);
         add_judgements(blame, &blame->faulty);
+    }
     cause->sentence = describe_blame(blame, kind);
     study_add_evidence(study, "%s fail%s in the suspect, from the reference's values; the reference itself agrees",
                        is_one               ? "alone, it"

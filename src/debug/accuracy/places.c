@@ -153,14 +153,19 @@ static void drop_harmless_places(struct place_search *search)
 {
     struct study *study = search->study;
     size_t kept = 0, count = search->places.count;
+    double explained = 0;
+    bool all_measured = true;
 
     search->all_show = count > 1;
     for (size_t i = 0; i < count; i++) {
         struct failing_place place = search->places.items[i];
         bool is_tested = place.judgement.side == SUSPECT_IS_WRONG && place.made != NULL;
+        double error = 0;
         enum agreement agreement =
-            is_tested ? study_inject_outputs(study, &place.nodes, place.made, NULL, NULL) : UNKNOWN;
+            is_tested ? study_inject_outputs(study, &place.nodes, place.made, NULL, &error) : UNKNOWN;
 
+        all_measured &= agreement == AGREES || agreement == DIFFERS;
+        explained += error;
         search->all_show &= agreement == DIFFERS;
         if (agreement == AGREES && (kept > 0 || i + 1 < count)) {
             study_add_note(study,
@@ -174,6 +179,7 @@ static void drop_harmless_places(struct place_search *search)
         }
     }
     search->places.count = kept;
+    study->cause.explained_error = all_measured ? explained : 0;
 }
 
 /* ---- The answer ---- */

@@ -358,6 +358,16 @@ static void blame_constant(struct nan_search *search)
         study_add_evidence(study, "reproduced by this node alone, with its inputs from the whole model");
 }
 
+struct words study_independent_runner(struct study *study)
+{
+    const struct words *reference = &study->settings->reference;
+    struct words ret = study_words(study, "--onnxrt", "--onnxrt-optimization-level", "none", NULL);
+
+    if (study->settings->reference_is_onnxrt && reference->count == ret.count && has_word(*reference, "none"))
+        return (struct words){0};
+    return ret;
+}
+
 /* The command that finds where the reference differs from an independent one. */
 static const char *command_to_find_node(struct study *study, struct words independent)
 {
@@ -373,16 +383,15 @@ static const char *command_to_find_node(struct study *study, struct words indepe
     return study_text(study, "%s", line.data);
 }
 
-/* Whether a runner that is independent of the reference makes NaN or infinities, too: ONNX Runtime without optimizations,
- * on the same data. Else the reference is wrong, not the model, and that is the conclusion. */
+/* Whether an independent runner makes NaN or infinities of the same data, too. Else the reference is wrong, not the
+ * model, and that is the conclusion. */
 static bool model_makes_it_elsewhere(struct study *study)
 {
     const char *const runner = "--onnxrt --onnxrt-optimization-level none";
-    struct words independent = study_words(study, "--onnxrt", "--onnxrt-optimization-level", "none", NULL);
+    struct words independent = study_independent_runner(study);
     struct study_step *step;
 
-    if (study->settings->reference_is_onnxrt && study->settings->reference.count == independent.count &&
-        has_word(study->settings->reference, "none"))
+    if (independent.count == 0)
         return true;
     step = step_begin_model(study, "independent", "ONNX Runtime without optimizations", independent);
     step_add_inputs(step, study->whole.inputs, 1);

@@ -108,11 +108,15 @@ struct cause {
     const char *sentence; /* "'scores' (MatMul) reaches 72489; float16 ends at 65504" */
     struct words nodes;   /* names of the model's */
     struct words tensors;
-    const char *tactic;        /* NULL: none */
-    struct word_list evidence; /* a sentence each */
-    bool whole_agrees;         /* the whole model, with these nodes right; of one that was refused: it runs */
-    bool is_judged;            /* by the exact value of each of its nodes */
-    bool proven;               /* the minimal case failed in a fresh process, and the whole model agrees without it */
+    const char *tactic;           /* NULL: none */
+    struct word_list evidence;    /* a sentence each */
+    const char *small_error_node; /* one of several nodes, which agrees alone by the tolerance; NULL: none */
+    /* Largest errors of the model's outputs, see comparison_error(): of the suspect, and of the reference with what the
+     * suspect makes in one of these nodes after the other, added up; 0: not measured. */
+    double whole_error, explained_error;
+    bool whole_agrees; /* the whole model, with these nodes right; of one that was refused: it runs */
+    bool is_judged;    /* by the exact value of each of its nodes */
+    bool proven;       /* the minimal case failed in a fresh process, and the whole model agrees without it */
     struct cause_fix fix;
 };
 
