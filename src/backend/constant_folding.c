@@ -130,7 +130,7 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
     }
     for (size_t i = 0; i < model->outputs.count; i++)
         bitset_add(&used, model->outputs.items[i]);
-    for (size_t i = bitset_next(part, 0); i < part->size; i = bitset_next(part, i + 1)) {
+    BITSET_EACH (i, part) {
         struct edge_range outputs = model->nodes.items[i].outputs;
 
         for (size_t k = 0; k < outputs.count && !bitset_has(&pass->large, i); k++) {
@@ -264,7 +264,7 @@ static int fold_halves(struct folding_pass *pass, const struct bitset *part, str
 
     bitset_init(&halves[0], part->size);
     bitset_init(&halves[1], part->size);
-    for (size_t i = bitset_next(part, 0); i < part->size; i = bitset_next(part, i + 1))
+    BITSET_EACH (i, part)
         bitset_add(&halves[left > 0 ? 0 : 1], i), left -= left > 0;
     for (size_t h = 0; rc == 0 && h < 2; h++) {
         for (size_t i = bitset_next(&halves[h], 0); i < part->size; i = bitset_next(&halves[h], i + 1))
@@ -304,7 +304,7 @@ static int fold_part(struct folding_pass *pass, const struct bitset *part, bool 
         rc = fold_halves(pass, part, err);
     } else if (failure < 0) {
         report_failure(pass, part, &why);
-        for (size_t i = bitset_next(part, 0); i < part->size; i = bitset_next(part, i + 1))
+        BITSET_EACH (i, part)
             give_up_node(pass, (uint32_t)i);
         folding->stop = folding->settings->partition == FOLDING_WHOLE;
     }

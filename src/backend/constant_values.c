@@ -407,7 +407,7 @@ static void list_needed(const struct constant_values_request *request, struct va
     bitset_init_copy(&part.nodes, request->nodes);
     value_list_assign(&part.outputs, request->wanted);
     subgraph_clean(&part, NULL, NULL, NULL);
-    for (size_t i = bitset_next(&part.nodes, 0); i < part.nodes.size; i = bitset_next(&part.nodes, i + 1))
+    BITSET_EACH (i, &part.nodes)
         value_list_add(ret, (uint32_t)i);
 }
 

@@ -40,8 +40,7 @@ void types_list_all(const struct subgraph *subgraph, struct value_list *ret)
     SCOPED_BITSET(seen);
 
     bitset_init(&seen, model->values.count);
-    for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
-         i = bitset_next(&subgraph->nodes, i + 1)) {
+    BITSET_EACH (i, &subgraph->nodes) {
         struct edge_range outputs = model->nodes.items[i].outputs;
 
         for (size_t j = 0; j < outputs.count; j++) {

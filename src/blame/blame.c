@@ -41,7 +41,7 @@ struct association blame_table_association(const struct blame_table *table, size
     size_t with = bitset_count(builds);
     struct association ret = {0};
 
-    for (size_t i = bitset_next(builds, 0); i < builds->size; i = bitset_next(builds, i + 1))
+    BITSET_EACH (i, builds)
         ret.failed_with += bitset_has(&table->failed, i);
     ret.passed_with = with - ret.failed_with;
     ret.failed_without = failed - ret.failed_with;

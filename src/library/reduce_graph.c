@@ -15,7 +15,7 @@ static size_t list_elements(const struct bitset *set, uint32_t *ret)
 {
     size_t count = 0;
 
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+    BITSET_EACH (i, set)
         ret[count++] = (uint32_t)i;
     return count;
 }

@@ -237,7 +237,7 @@ static void list_kept_nodes(struct model_run *run, struct polygraphy_model_resul
     const struct bitset *nodes = &run->bad.nodes;
 
     ret->nodes = memory_alloc_zero(bitset_count(nodes), sizeof(*ret->nodes));
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         struct text op_type = run->model->nodes.items[i].op_type;
 
         ret->nodes[ret->node_count++] =

@@ -25,7 +25,7 @@ static void begin_question(const struct support_question *like, const struct bit
 {
     *ret = (struct support_question){.model = like->model, .ret = like->ret};
     ret->nodes = arena_alloc_zero(&ret->arena, bitset_count(set) + 1, sizeof(*ret->nodes));
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+    BITSET_EACH (i, set)
         ret->nodes[ret->count++] = (uint32_t)i;
 }
 

@@ -34,6 +34,10 @@ size_t bitset_count_common_between(const struct bitset *a, const struct bitset *
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
 size_t bitset_next_far(const struct bitset *set, size_t from); /* bitset_next() without its fast path */
 
+/* Loops over the members of `set`, a pointer, in ascending order; it may change meanwhile. */
+#define BITSET_EACH(member, set)                                                                                       \
+    for (size_t member = bitset_next(set, 0); member < (set)->size; member = bitset_next(set, member + 1))
+
 /* The largest member < before; the nth largest member < before (nth >= 1). Both return `size` if there is no such
  * member. */
 size_t bitset_previous(const struct bitset *set, size_t before);

@@ -263,7 +263,7 @@ static struct words list_off(const struct passes_command *command, struct words 
     const char **items = arena_alloc_zero(command->subject.arena, bitset_count(off) + 1, sizeof(*items));
     size_t count = 0;
 
-    for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
+    BITSET_EACH (i, off)
         items[count++] = decisions.items[i];
     return (struct words){.items = items, .count = count};
 }
@@ -331,8 +331,7 @@ static void choose_fewest_nodes(struct passes_command *command, struct words dec
 
     if (bitset_count(&result->singles) < 2 || command->runner->compare == NULL)
         return;
-    for (size_t i = bitset_next(&result->singles, 0); i < result->singles.size;
-         i = bitset_next(&result->singles, i + 1)) {
+    BITSET_EACH (i, &result->singles) {
         const struct words off = {.items = &decisions.items[i], .count = 1};
         struct rewriting rewriting = {0};
         struct error unknown;

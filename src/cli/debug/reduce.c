@@ -188,8 +188,7 @@ static void add_more_culprits(const struct reduction *reduction, struct result *
 
         result_begin_record(result, NULL);
         result_begin_list(result, "nodes");
-        for (size_t k = bitset_next(&culprit->nodes, 0); k < culprit->nodes.size;
-             k = bitset_next(&culprit->nodes, k + 1)) {
+        BITSET_EACH (k, &culprit->nodes) {
             SCOPED_STRING(op_type);
 
             string_add_text(&op_type, reduction->model->nodes.items[k].op_type);

@@ -35,7 +35,7 @@ static void add_layers(const struct tactic_isolation *isolation, const struct bi
 {
     struct short_list list = {.text = ret, .most = MOST_LAYERS};
 
-    for (size_t i = bitset_next(layers, 0); i < layers->size; i = bitset_next(layers, i + 1))
+    BITSET_EACH (i, layers)
         short_list_add(&list, isolation->differences.items[i].layer);
     short_list_end(&list);
 }
@@ -185,7 +185,7 @@ static void add_tactics(const struct tactic_isolation *isolation, struct result 
     const struct bitset *found = &isolation->search.found;
 
     result_begin_table(ret, &tactic_table);
-    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
+    BITSET_EACH (i, found) {
         const struct tactic_difference *difference = &isolation->differences.items[i];
         SCOPED_STRING(good);
         SCOPED_STRING(bad);
@@ -213,7 +213,7 @@ static const struct result_table build_table = {.key = "builds_checked",
 
 static void list_layers(const struct tactic_isolation *isolation, const struct bitset *layers, struct word_list *ret)
 {
-    for (size_t i = bitset_next(layers, 0); i < layers->size; i = bitset_next(layers, i + 1))
+    BITSET_EACH (i, layers)
         *VECTOR_APPEND(ret) = isolation->differences.items[i].layer;
 }
 
@@ -317,7 +317,7 @@ static void add_fault_nodes(const struct tactic_isolation *isolation, const stru
     const struct group_search *of_kernel = &isolation->kernel.search;
     const struct bitset *found = of_kernel->exact ? &of_kernel->guilty : &isolation->search.found;
 
-    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1))
+    BITSET_EACH (i, found)
         VECTOR_EACH (const struct layer, layer, network->layers) {
             for (size_t n = 0;
                  strcmp(layer->name, isolation->differences.items[i].layer) == 0 && n < layer->nodes.count; n++)

@@ -32,8 +32,7 @@ static void remove_types(struct descriptions *descriptions, struct model *model,
     descriptions->prefixes = arena_alloc_zero(arena, model->values.count + 1, 1);
     bitset_init(&descriptions->values, model->values.count);
     model_add_descendants(model, node, &descriptions->values);
-    for (size_t i = bitset_next(&descriptions->values, 0); i < descriptions->values.size;
-         i = bitset_next(&descriptions->values, i + 1)) {
+    BITSET_EACH (i, &descriptions->values) {
         struct value *value = &model->values.items[i];
 
         descriptions->infos[i] = value->info;
@@ -56,8 +55,7 @@ static bool is_no_more_specific(struct span info, struct span other)
 /* Restores the old types of tensors for which inference gave none or a less specific one: most shapes do not change. */
 static void restore_types(struct descriptions *descriptions)
 {
-    for (size_t i = bitset_next(&descriptions->values, 0); i < descriptions->values.size;
-         i = bitset_next(&descriptions->values, i + 1)) {
+    BITSET_EACH (i, &descriptions->values) {
         struct value *value = &descriptions->model->values.items[i];
 
         if (!is_no_more_specific(value->info, descriptions->infos[i]))

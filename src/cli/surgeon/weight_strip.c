@@ -175,8 +175,7 @@ static int strip_weights(struct stripping *stripping, const char *exclude_list, 
     if (rc < 0)
         return rc;
     json_writer_begin_array_member(&stripping->result->json, "stripped");
-    for (size_t i = bitset_next(&stripping->weights, 0); i < stripping->weights.size;
-         i = bitset_next(&stripping->weights, i + 1)) {
+    BITSET_EACH (i, &stripping->weights) {
         rc = strip_weight(stripping, (uint32_t)i, err);
         if (rc < 0)
             return rc;

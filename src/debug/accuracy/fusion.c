@@ -87,7 +87,7 @@ static struct words candidate_labels(struct barrier_search *search, const struct
 {
     struct word_list list = {0};
 
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+    BITSET_EACH (i, set)
         *VECTOR_APPEND(&list) = tensor_label(search->study, search->candidates.items[i]);
     return study_keep(search->study, &list);
 }
@@ -211,7 +211,7 @@ static enum agreement judge_part_with_barrier(struct barrier_search *search, con
 
     subgraph_init_nodes(&part, &study->graph, nodes);
     bitset_init_copy(&inside, &search->barrier);
-    for (size_t i = bitset_next(&inside, 0); i < inside.size; i = bitset_next(&inside, i + 1)) {
+    BITSET_EACH (i, &inside) {
         uint32_t value = search->candidates.items[i];
 
         if (!bitset_has(nodes, study->model->values.items[value].producer) || value_list_has(&part.outputs, value))

@@ -192,7 +192,7 @@ static bool drop_harmless_nodes(struct node_blame *blame)
     const char *model;
 
     bitset_init_copy(&showing, &blame->faulty);
-    for (size_t i = bitset_next(&showing, 0); i < showing.size; i = bitset_next(&showing, i + 1)) {
+    BITSET_EACH (i, &showing) {
         enum agreement agreement =
             study_inject_outputs(study, study_node(study, (uint32_t)i), blame->made[i], NULL, NULL);
 
@@ -305,7 +305,7 @@ static void add_judgements(struct node_blame *blame, const struct bitset *nodes)
     struct study *study = blame->study;
 
     study->cause.is_judged = true;
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+    BITSET_EACH (i, nodes)
         study_add_judgement(study, study_text(study, "'%s'", node_label(study, (uint32_t)i)), &blame->judgements[i]);
 }
 
@@ -376,7 +376,7 @@ static uint32_t find_rounding_node(struct node_blame *blame)
 {
     struct study *study = blame->study;
 
-    for (size_t i = bitset_next(&blame->faulty, 0); i < blame->faulty.size; i = bitset_next(&blame->faulty, i + 1)) {
+    BITSET_EACH (i, &blame->faulty) {
         struct lone_run run = study_run_nodes(study, study_node(study, (uint32_t)i), study->part_tolerance);
 
         if ((run.agreement == AGREES || bitset_has(&blame->rounded, i)) &&

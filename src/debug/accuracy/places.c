@@ -200,7 +200,7 @@ static const char *describe_operators(struct study *study, const struct bitset *
     size_t count = bitset_count(nodes), listed = 0;
     SCOPED_STRING(text);
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+    BITSET_EACH (i, nodes)
         string_add_format(&text, "%s" TEXT_FORMAT,
                           listed == 0           ? ""
                           : listed + 1 == count ? " and "

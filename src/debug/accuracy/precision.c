@@ -366,7 +366,7 @@ static void make_lowered_minimal(struct precision_need *need)
 
 static void find_worst_error(struct precision_need *need)
 {
-    for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size; i = bitset_next(&need->nodes, i + 1)) {
+    BITSET_EACH (i, &need->nodes) {
         uint32_t value = VALUE_NONE;
         enum range_error error = error_at_node(need, (uint32_t)i, &value);
 

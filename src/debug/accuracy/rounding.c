@@ -115,7 +115,7 @@ const char *describe_cancellation(struct study *study, const struct known_range 
     double worst = LEAST_CANCELLATION;
     const char *ret = NULL;
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         const struct node *node = &model->nodes.items[i];
         bool adds = text_equal_string(node->op_type, "Add") || text_equal_string(node->op_type, "Sub");
         uint32_t output = adds ? model_edge(model, node->outputs, 0) : VALUE_NONE;

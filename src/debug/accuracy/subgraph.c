@@ -132,7 +132,7 @@ struct words node_labels(struct study *study, const struct bitset *nodes)
 {
     struct word_list list = {0};
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+    BITSET_EACH (i, nodes)
         *VECTOR_APPEND(&list) = node_label(study, (uint32_t)i);
     return study_keep(study, &list);
 }
@@ -141,7 +141,7 @@ const char *describe_nodes(struct study *study, const struct bitset *nodes)
 {
     struct word_list operators = {0};
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+    BITSET_EACH (i, nodes)
         *VECTOR_APPEND(&operators) = arena_text(&study->arena, study->model->nodes.items[i].op_type);
     return study_list(study, node_labels(study, nodes), study_keep(study, &operators));
 }

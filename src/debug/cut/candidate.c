@@ -184,8 +184,7 @@ static bool decides_shapes(const struct candidate_maker *maker, const struct sub
 
     bitset_init(&followed, model->values.count);
     bitset_add(&followed, value);
-    for (size_t i = bitset_next(&candidate->nodes, 0); i < candidate->nodes.size;
-         i = bitset_next(&candidate->nodes, i + 1)) {
+    BITSET_EACH (i, &candidate->nodes) {
         const struct node *node = &model->nodes.items[i];
         bool reads = false;
 

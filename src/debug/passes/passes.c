@@ -50,7 +50,7 @@ static const char *set_key(struct passes_search *passes, const char *name, size_
 static void add_names(const struct passes_search *passes, const struct bitset *off, struct string_builder *ret)
 {
     string_add(ret, "");
-    for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
+    BITSET_EACH (i, off)
         string_add_format(ret, "%s\n", passes->decisions.items[i]);
 }
 
@@ -276,7 +276,7 @@ static bool enable_with_kind(const struct passes_search *passes, size_t decision
     bitset_remove(off, decision);
     if (!bitset_has(&passes->whole, decision))
         return true;
-    for (size_t i = bitset_next(&passes->whole, 0); i < passes->whole.size; i = bitset_next(&passes->whole, i + 1)) {
+    BITSET_EACH (i, &passes->whole) {
         if (passes->kinds[i] == passes->kinds[decision] && i < decision && bitset_has(off, i))
             return false;
         if (passes->kinds[i] == passes->kinds[decision])

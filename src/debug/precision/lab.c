@@ -183,7 +183,7 @@ static void drop_candidate(struct precision_lab *lab)
 static void override_chosen(struct precision_lab *lab, const struct bitset *chosen)
 {
     reset_overrides(lab);
-    for (size_t i = bitset_next(chosen, 0); i < chosen->size; i = bitset_next(chosen, i + 1))
+    BITSET_EACH (i, chosen)
         add_override(lab, i);
 }
 

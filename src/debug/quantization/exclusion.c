@@ -123,7 +123,7 @@ static void add_name(const struct quantization_subject *subject, struct text nam
 static void add_activations(const struct quantization_subject *subject, const struct bitset *off,
                             struct quantizer_exclusion *ret)
 {
-    for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1)) {
+    BITSET_EACH (i, off) {
         const struct quantizer_twin *twin = quantization_twin(subject, i);
         uint32_t maker;
 
@@ -157,7 +157,7 @@ void quantizer_exclusion_find(const struct quantization_subject *subject, const 
     for (size_t i = 0; i < requests.count; i++)
         if (bitset_has(off, requests.items[i].quantizer))
             bitset_add(&nodes, requests.items[i].node);
-    for (size_t i = bitset_next(&nodes, 0); i < nodes.size; i = bitset_next(&nodes, i + 1))
+    BITSET_EACH (i, &nodes)
         add_name(subject, subject->model->nodes.items[i].name, ret);
     if (style == EXCLUSION_BOTH_SIDES)
         add_activations(subject, off, ret);

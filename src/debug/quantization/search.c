@@ -172,7 +172,7 @@ static int refine_all(struct quantization_lab *lab, struct quantization_answer *
     struct quantizer_changes changes;
 
     quantizer_changes_init_copy(&changes, &answer->repair);
-    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
+    BITSET_EACH (i, found) {
         enum quantizer_refinement how = next_refinement(lab, i, REFINE_FIT);
 
         if (how < REFINEMENTS)
@@ -212,7 +212,7 @@ static int refine_one_by_one(struct quantization_lab *lab, struct quantization_a
 {
     const struct bitset *found = &answer->search.chosen;
 
-    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1))
+    BITSET_EACH (i, found)
         for (enum quantizer_refinement how = next_refinement(lab, i, REFINE_FIT);
              how < REFINEMENTS && bitset_has(&answer->repair.off, i); how = next_refinement(lab, i, how + 1)) {
             int rc = refine_one(lab, answer, i, how, err);
@@ -274,8 +274,7 @@ static int refine_answer(struct quantization_lab *lab, struct quantization_answe
 /* Whether all quantizers omitted with these nodes can be disabled. */
 static bool can_be_seen(struct quantization_lab *lab, const struct quantizer_exclusion *exclusion)
 {
-    for (size_t i = bitset_next(&exclusion->left_out, 0); i < exclusion->left_out.size;
-         i = bitset_next(&exclusion->left_out, i + 1))
+    BITSET_EACH (i, &exclusion->left_out)
         if (!can_be_left_out(lab, i))
             return false;
     return true;

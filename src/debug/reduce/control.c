@@ -59,7 +59,7 @@ static bool answer_has_kind(const struct control *control, struct text kind)
 {
     const struct subgraph *answer = control->answer;
 
-    for (size_t i = bitset_next(&answer->nodes, 0); i < answer->nodes.size; i = bitset_next(&answer->nodes, i + 1))
+    BITSET_EACH (i, &answer->nodes)
         if (text_equal(answer->model->nodes.items[i].op_type, kind))
             return true;
     return false;
@@ -96,7 +96,7 @@ static size_t choose_node(const struct control *control)
     const struct model *model = control->answer->model;
     size_t from = bitset_next(&control->answer->nodes, 0), best = control->rest.size, best_rank = 0;
 
-    for (size_t i = bitset_next(&control->rest, 0); i < control->rest.size; i = bitset_next(&control->rest, i + 1)) {
+    BITSET_EACH (i, &control->rest) {
         const struct node *node = &model->nodes.items[i];
         size_t kinds = answer_has_kind(control, node->op_type) ? 0 : was_tried(control, node->op_type) ? 2 : 4;
         size_t distance = i > from ? i - from : from - i;

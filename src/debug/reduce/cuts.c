@@ -83,7 +83,7 @@ static int run_phase(struct cut_reduction *reduction, enum index_direction direc
     reduction->phase = phase;
     subgraph_init_copy(&phase->base, &reduction->part->bad);
     phase->nodes = memory_alloc_zero(bitset_count(nodes) + 1, sizeof(*phase->nodes));
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+    BITSET_EACH (i, nodes)
         phase->nodes[count++] = (uint32_t)i;
     subject.ops = &index_search_ops;
     subject.search = &phase->search;

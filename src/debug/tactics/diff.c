@@ -209,7 +209,7 @@ static struct tactic_pool gather_pool(const struct tactic_diff *diff, size_t fir
         *VECTOR_APPEND(&pool.tactics) = i;
         bitset_add(&layers, tactic->layer);
     }
-    for (size_t i = bitset_next(&layers, 0); i < layers.size; i = bitset_next(&layers, i + 1))
+    BITSET_EACH (i, &layers)
         *VECTOR_APPEND(&pool.layers) = i;
     return pool;
 }

@@ -312,7 +312,7 @@ static uint32_t *number_written_nodes(const struct bitset *nodes)
 {
     uint32_t *position = memory_alloc_zero(nodes->size, sizeof(*position)), next = 0;
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+    BITSET_EACH (i, nodes)
         position[i] = next++;
     return position;
 }

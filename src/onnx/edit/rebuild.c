@@ -48,7 +48,7 @@ int model_remove_unneeded_nodes(struct model *model, struct error *err)
 
     subgraph_init_whole(&whole, model);
     subgraph_clean(&whole, NULL, NULL, NULL);
-    for (size_t i = bitset_next(&whole.nodes, 0); i < whole.nodes.size; i = bitset_next(&whole.nodes, i + 1))
+    BITSET_EACH (i, &whole.nodes)
         *VECTOR_APPEND(&kept) = model->nodes.items[i].field;
     if (kept.count < model->nodes.count)
         rc = model_set_nodes(model, &kept, err);

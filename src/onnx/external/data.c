@@ -186,7 +186,7 @@ static int add_node_locations(struct locations *locations, const struct subgraph
     size_t place = 0;
     int rc = 0;
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         const struct node *node = &model->nodes.items[i];
 
         if (!node->has_tensors && !node->has_subgraphs)

@@ -38,8 +38,7 @@ static bool add_outputs(const struct subgraph *subgraph, const struct output_fil
     const struct model *model = subgraph->model;
     bool any = false;
 
-    for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
-         i = bitset_next(&subgraph->nodes, i + 1)) {
+    BITSET_EACH (i, &subgraph->nodes) {
         const struct node *node = &model->nodes.items[i];
 
         for (size_t k = 0; k < node->outputs.count && node_is_selected(node, filter); k++) {

@@ -97,7 +97,7 @@ static bool complete_place(struct node_pairing *pairing)
 
     while (changes) {
         changes = false;
-        for (size_t i = bitset_next(pattern, 0); i < pattern->size; i = bitset_next(pattern, i + 1))
+        BITSET_EACH (i, pattern)
             for (size_t k = 0; k < node_read_count(&pairing->model->nodes.items[i]); k++)
                 if (!follow_read(pairing, (uint32_t)i, k, &changes))
                     return false;

@@ -113,7 +113,7 @@ void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret)
     const struct model *model = subgraph->model;
     const struct bitset *nodes = &subgraph->nodes;
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         model_add_edges_to(model, model->nodes.items[i].inputs, ret);
         model_add_edges_to(model, model->nodes.items[i].outputs, ret);
         model_add_edges_to(model, model->nodes.items[i].captures, ret);
@@ -330,8 +330,7 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants)
     bitset_init(&fold.known, subgraph->model->nodes.count);
     while (changed) { /* one pass more than a sorted graph needs */
         changed = false;
-        for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
-             i = bitset_next(&subgraph->nodes, i + 1))
+        BITSET_EACH (i, &subgraph->nodes)
             changed |= fold_node(&fold, i);
     }
     bitset_release(&fold.inputs);
@@ -344,7 +343,7 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants)
 static void collect_node_values(const struct model *model, const struct bitset *nodes, struct bitset *ret_read,
                                 struct bitset *ret_made)
 {
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         model_add_edges_to(model, model->nodes.items[i].inputs, ret_read);
         model_add_edges_to(model, model->nodes.items[i].captures, ret_read);
         if (ret_made != NULL)
@@ -401,7 +400,7 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
     collect_node_values(model, &whole->nodes, &read_in_whole, NULL);
     for (size_t i = 0; i < whole->outputs.count; i++)
         bitset_add(&is_output, whole->outputs.items[i]);
-    for (size_t i = bitset_next(&made, 0); i < made.size; i = bitset_next(&made, i + 1))
+    BITSET_EACH (i, &made)
         if (bitset_has(&is_output, i) || (bitset_has(&read_in_whole, i) && !bitset_has(&read, i)))
             *VECTOR_APPEND(&subgraph->outputs) = (uint32_t)i;
     for (size_t i = bitset_next(&made, 0); subgraph->outputs.count == 0 && i < made.size; i = bitset_next(&made, i + 1))
@@ -410,7 +409,7 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
     if (subgraph->outputs.count == 0)
         value_list_assign(&subgraph->outputs, &dead_ends);
     free(dead_ends.items);
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         add_cut_inputs(subgraph, model->nodes.items[i].inputs, &made);
         add_cut_inputs(subgraph, model->nodes.items[i].captures, &made);
     }

@@ -65,7 +65,7 @@ static void write_graph_nodes(struct graph_writer *writer)
 {
     const struct bitset *nodes = &writer->subgraph->nodes;
 
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    BITSET_EACH (i, nodes) {
         const struct node *node = &writer->model->nodes.items[i];
 
         if (bitset_has(&writer->replaced_producers, i))
@@ -128,7 +128,7 @@ static void write_frozen_constants(struct graph_writer *writer, const struct fro
 /* For a small part of a model with many constants, visits only the constants that it uses. */
 static void find_constants(struct graph_writer *writer)
 {
-    for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1))
+    BITSET_EACH (i, &writer->used)
         if (writer->model->values.items[i].initializer != INITIALIZER_NONE && !bitset_has(&writer->replaced, i))
             bitset_add(&writer->constants, writer->model->values.items[i].initializer);
 }
@@ -137,7 +137,7 @@ static int write_graph_initializers(struct graph_writer *writer, struct error *e
 {
     const struct bitset *constants = &writer->constants;
 
-    for (size_t i = bitset_next(constants, 0); i < constants->size; i = bitset_next(constants, i + 1)) {
+    BITSET_EACH (i, constants) {
         const struct initializer *initializer = &writer->model->initializers.items[i];
         int saved = 0;
 
@@ -190,7 +190,7 @@ static int write_initializer_inputs(struct graph_writer *writer, struct error *e
 
     if (writer->model->ir_version >= 4)
         return 0;
-    for (size_t i = bitset_next(constants, 0); i < constants->size; i = bitset_next(constants, i + 1)) {
+    BITSET_EACH (i, constants) {
         const struct initializer *initializer = &writer->model->initializers.items[i];
         int rc;
 
@@ -210,7 +210,7 @@ static void write_value_infos(struct graph_writer *writer)
 {
     const struct known_types *known = writer->subgraph->known;
 
-    for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1)) {
+    BITSET_EACH (i, &writer->used) {
         const struct value *v = &writer->model->values.items[i];
         struct span info = known_types_info(known, writer->model, (uint32_t)i);
         uint8_t prefix = known_types_has(known, (uint32_t)i) ? 0 : v->info_prefix;

@@ -86,7 +86,7 @@ static int64_t count_units(const struct precision_search *search, const struct b
 {
     int64_t count = 0, last = -1;
 
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1)) {
+    BITSET_EACH (i, set) {
         count += unit_of(search, (int64_t)i) != last;
         last = unit_of(search, (int64_t)i);
     }

@@ -18,7 +18,7 @@ static void add_set(const struct passes_report *report, const struct bitset *set
 {
     struct short_list names = {.text = ret, .most = MOST_DECISIONS};
 
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1)) {
+    BITSET_EACH (i, set) {
         const char *name = report->decisions.items[i];
         bool is_entry = !disabled_name_has_kind(name) && strchr(name, '=') != NULL;
 
@@ -44,7 +44,7 @@ static void add_nodes(const struct rewritten_list *nodes, struct string_builder 
 
 static bool are_disjoint(const struct bitset *a, const struct bitset *b)
 {
-    for (size_t i = bitset_next(a, 0); i < a->size; i = bitset_next(a, i + 1))
+    BITSET_EACH (i, a)
         if (bitset_has(b, i))
             return false;
     return true;
@@ -286,7 +286,7 @@ static void add_set_fact(const struct passes_report *report, const char *key, co
                          struct result *ret)
 {
     result_begin_list(ret, key);
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+    BITSET_EACH (i, set)
         result_add_text(ret, NULL, report->decisions.items[i]);
     result_end_list(ret);
 }

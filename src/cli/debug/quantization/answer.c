@@ -13,14 +13,14 @@ static void add_quantizer_names(const struct quantization_session *session, cons
 {
     struct short_list names = {.text = ret, .most = MOST_NAMES};
 
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+    BITSET_EACH (i, set)
         short_list_add(&names, session->subject->quantizers.items[i].name);
     short_list_end(&names);
 }
 
 static void list_quantizers(const struct quantization_session *session, const struct bitset *set, struct word_list *ret)
 {
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+    BITSET_EACH (i, set)
         *VECTOR_APPEND(ret) = session->subject->quantizers.items[i].name;
 }
 
