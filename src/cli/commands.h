@@ -23,6 +23,7 @@ extern const struct command cmd_debug;
 extern const struct command cmd_debug_accuracy;
 extern const struct command cmd_debug_build;
 extern const struct command cmd_debug_kernels;
+extern const struct command cmd_debug_models;
 extern const struct command cmd_debug_passes;
 extern const struct command cmd_debug_releases;
 extern const struct command cmd_debug_precision;
@@ -47,6 +48,7 @@ extern const struct command cmd_inspect_sparsity;
 extern const struct command cmd_inspect_tactics;
 extern const struct command cmd_inspect_diff_tactics;
 extern const struct command cmd_inspect_diff_engines;
+extern const struct command cmd_inspect_diff_models;
 
 /* Tools of Polygraphy that are not supported; the last one has a NULL name. */
 extern const struct missing_command missing_tools[];

@@ -43,10 +43,11 @@ const struct command cmd_data = {
 
 /* diff-tactics was a tool of `debug` in early versions of Polygraphy, and documents still use that name. */
 
-static const struct command *const debug_tools[] = {&cmd_debug_accuracy,  &cmd_debug_reduce,        &cmd_debug_build,
-                                                    &cmd_debug_kernels,   &cmd_debug_passes,        &cmd_debug_releases,
-                                                    &cmd_debug_precision, &cmd_debug_quantization,  &cmd_debug_repeat,
-                                                    &cmd_debug_tactics,   &cmd_inspect_diff_tactics};
+static const struct command *const debug_tools[] = {
+    &cmd_debug_accuracy,     &cmd_debug_reduce, &cmd_debug_build,    &cmd_debug_kernels,
+    &cmd_debug_models,       &cmd_debug_passes, &cmd_debug_releases, &cmd_debug_precision,
+    &cmd_debug_quantization, &cmd_debug_repeat, &cmd_debug_tactics,  &cmd_inspect_diff_tactics,
+};
 
 const struct command cmd_debug = {
     .name = "debug",
@@ -69,7 +70,7 @@ const struct command cmd_debug = {
 
 static const struct command *const inspect_tools[] = {
     &cmd_inspect_model,   &cmd_inspect_data,         &cmd_inspect_capability,   &cmd_inspect_sparsity,
-    &cmd_inspect_tactics, &cmd_inspect_diff_tactics, &cmd_inspect_diff_engines,
+    &cmd_inspect_tactics, &cmd_inspect_diff_tactics, &cmd_inspect_diff_engines, &cmd_inspect_diff_models,
 };
 
 const struct command cmd_inspect = {

@@ -1,0 +1,327 @@
+/* cli/debug/models.c: two models that should be equal. */
+#include <math.h>
+
+#include "backend/onnxrt/settings.h"
+#include "base/memory.h"
+#include "base/system.h"
+#include "base/text/number.h"
+#include "cli/commands.h"
+#include "cli/debug/model_pair.h"
+#include "cli/debug/outputs.h"
+#include "cli/debug/session.h"
+#include "cli/frame.h"
+#include "cli/model_file.h"
+#include "cli/options/groups.h"
+#include "debug/models/study.h"
+#include "onnx/edit/rebuild.h"
+
+struct debug_models_settings {
+    struct debug_values debug;       /* of its session there is none */
+    struct model_file_settings file; /* A, and where the repaired B is saved */
+    const char *other;               /* its own: B */
+    double tolerance;                /* 0: derived */
+};
+
+#define ROW(member, ...) OPTION_ROW(struct debug_models_settings, member, __VA_ARGS__)
+
+static const struct option models_rows[] = {
+    ROW(other, .names = {"other_model"}, .kind = OPTION_ONE, .file = OPTION_READS_MODEL, .extensions = "onnx",
+        .help = "the model that should compute the same, B; the first one is the reference, A"),
+    ROW(tolerance, .names = {"--norm-tolerance"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "X",
+        .help = "largest difference between equal tensors, relative to the largest magnitude of A's. Default: derived "
+                "from the lowest precision in the models and their depth"),
+};
+
+static int finish_models_options(struct parse *parse, void *given, struct error *err)
+{
+    const struct debug_models_settings *values = given;
+
+    if (parse_given(parse, "--norm-tolerance") != NULL && !(values->tolerance > 0 && values->tolerance <= 1))
+        return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not in 0 .. 1", values->tolerance);
+    return 0;
+}
+
+static const struct option_group models_options = {
+    .title = "Models",
+    OPTION_ROWS(models_rows),
+    .finish = finish_models_options,
+};
+
+struct models_command {
+    const struct command_context *context;
+    const struct debug_models_settings *settings;
+    struct model *a, *b;
+    struct model_pairing pairing;
+    struct model_differences differences; /* without a run */
+    struct data_loader *loader;
+    struct onnxrt_settings onnxrt;
+    struct backend_request request;
+    struct model_study study;
+    double start;
+};
+
+/* ---- The answer ---- */
+
+static const char *short_error(double error, char text[NUMBER_TEXT_SIZE])
+{
+    return isfinite(error) ? number_to_text_short(error, text) : "more than can be compared";
+}
+
+static void set_models_verdict(const struct models_command *command, struct result *result)
+{
+    const struct model_study *study = &command->study;
+    char error[NUMBER_TEXT_SIZE], tolerance[NUMBER_TEXT_SIZE];
+    SCOPED_STRING(causes);
+
+    for (size_t i = 0; i < study->causes.count; i++)
+        string_add_format(&causes, "%s%s", i > 0 ? "; " : "", study->causes.items[i].sentence);
+    switch (study->outcome) {
+    case MODELS_AGREE:
+        result_set_verdict(result, REPORT_PASSED,
+                           "The outputs agree: largest difference %s of the largest magnitude (tolerance %s)",
+                           short_error(study->error, error), number_to_text_short(study->tolerance, tolerance));
+        break;
+    case MODELS_HAVE_CAUSE:
+        result_set_verdict(result, REPORT_CAUSE, "%s: %s", study->causes.count > 1 ? "Causes" : "Cause", causes.data);
+        break;
+    case MODELS_DIFFER:
+        if (command->pairing.paired_nodes == 0)
+            result_set_verdict(result, REPORT_FAILED,
+                               "The outputs differ, and no nodes could be paired: the models have no structure in "
+                               "common");
+        else if (study->causes.count > 0)
+            result_set_verdict(result, REPORT_FAILED, "Suspected: %s; the outputs differ with A's part put in, too",
+                               causes.data);
+        else
+            result_set_verdict(result, REPORT_FAILED,
+                               "The outputs differ, and no difference between the models that was tested is the "
+                               "cause");
+        break;
+    }
+}
+
+static void add_divergence(const struct models_command *command, struct result *result)
+{
+    const struct model_study *study = &command->study;
+    struct text output = command->b->values.items[study->worst_output].name;
+    char error[NUMBER_TEXT_SIZE], tolerance[NUMBER_TEXT_SIZE];
+    SCOPED_STRING(node);
+
+    result_add_line(result, RESULT_EVIDENCE,
+                    "output '" TEXT_FORMAT "' differs by %s of its largest magnitude (tolerance %s)", TEXT_ARGS(output),
+                    short_error(study->error, error), number_to_text_short(study->tolerance, tolerance));
+    if (study->first_node == NODE_NONE)
+        return;
+    node_describe(command->b, study->first_node, &node);
+    output = command->b->values.items[study->first_value].name;
+    if (isfinite(study->first_error))
+        result_add_line(
+            result, RESULT_EVIDENCE,
+            "the models first diverge at %s: all of its inputs equal tensors of A, and its output '" TEXT_FORMAT
+            "' differs from A's by %s of its largest magnitude",
+            node.data, TEXT_ARGS(output), short_error(study->first_error, error));
+    else
+        result_add_line(
+            result, RESULT_EVIDENCE,
+            "the models first diverge at %s: all of its inputs equal tensors of A, and its output '" TEXT_FORMAT
+            "' equals none",
+            node.data, TEXT_ARGS(output));
+}
+
+static void add_experiments(const struct models_command *command, struct result *result)
+{
+    const struct model_study *study = &command->study;
+    char error[NUMBER_TEXT_SIZE];
+
+    if (study->outcome == MODELS_HAVE_CAUSE)
+        result_add_line(result, RESULT_EVIDENCE,
+                        "B with A's part%s put in agrees with A: largest difference %s of the largest magnitude (%zu "
+                        "run%s)",
+                        study->causes.count > 1 ? "s" : "", short_error(study->error_after, error), study->runs,
+                        study->runs == 1 ? "" : "s");
+    if (study->outcome == MODELS_HAVE_CAUSE && study->causes.count > 1 && study->is_minimal)
+        result_add_line(result, RESULT_EVIDENCE, "without any one of these parts it does not");
+    for (size_t i = 0; i < study->causes.count; i++)
+        if (study->causes.items[i].kind == DIFFERENT_OPERATOR)
+            result_add_line(result, RESULT_NOTE,
+                            "%s: tested with all of A's nodes between tensors that both models have",
+                            study->causes.items[i].sentence);
+    if (study->untested > 0)
+        result_add_line(result, RESULT_NOT_TESTED, "%zu of A's parts, which could not be put into B: %s",
+                        study->untested, study->why_untested.message);
+}
+
+static void add_models_fix(const struct models_command *command, struct result *result)
+{
+    const struct model_study *study = &command->study;
+    const struct onnx_save_values *save = &command->settings->file.save;
+
+    if (study->outcome != MODELS_HAVE_CAUSE)
+        return;
+    if (save->path != NULL)
+        result_add_line(result, RESULT_FIX, "B with A's part%s: %s", study->causes.count > 1 ? "s" : "", save->path);
+    else
+        result_add_line(result, RESULT_FIX, "-o PATH writes B with A's part%s", study->causes.count > 1 ? "s" : "");
+}
+
+static void fill_models_result(struct models_command *command, struct result *result)
+{
+    static const char *const outcomes[] = {
+        [MODELS_AGREE] = "agree", [MODELS_HAVE_CAUSE] = "cause", [MODELS_DIFFER] = "differ"};
+    const struct model_study *study = &command->study;
+
+    set_models_verdict(command, result);
+    if (study->outcome != MODELS_AGREE)
+        add_divergence(command, result);
+    add_experiments(command, result);
+    result_add_line(result, RESULT_EVIDENCE, "%zu of %zu tensors of B equal one of A", study->equal_values,
+                    study->values);
+    result_add_line(result, RESULT_NOT_TESTED,
+                    "other input data (--load-inputs, --seed), optimizations of runtimes: `polygraphy debug accuracy` "
+                    "compares runners");
+    add_models_fix(command, result);
+    model_pair_add_tables(&command->pairing, &command->differences, result);
+    for (size_t i = 0; i < study->causes.count; i++)
+        result_add_node(result, model_node_label(command->b, study->causes.items[i].node_b));
+    result_add_text(result, "outcome", outcomes[study->outcome]);
+    result_begin_list(result, "causes");
+    for (size_t i = 0; i < study->causes.count; i++) {
+        result_begin_record(result, NULL);
+        result_add_text(result, "kind", model_difference_kind_name(study->causes.items[i].kind));
+        result_add_text(result, "node_a", model_node_label(command->a, study->causes.items[i].node_a));
+        result_add_text(result, "node_b", model_node_label(command->b, study->causes.items[i].node_b));
+        result_add_text(result, "difference", study->causes.items[i].sentence);
+        result_end_record(result);
+    }
+    result_end_list(result);
+    result_add_text(result, "first_divergence",
+                    study->first_node != NODE_NONE ? model_node_label(command->b, study->first_node) : NULL);
+    result_add_number(result, "error", study->error);
+    result_add_number(result, "error_with_parts", study->outcome == MODELS_HAVE_CAUSE ? study->error_after : NAN);
+    result_add_number(result, "tolerance", study->tolerance);
+    result_add_count(result, "runs", study->runs);
+    result_add_number(result, "seconds", stopwatch_now() - command->start);
+}
+
+/* ---- The command ---- */
+
+static int open_both_models(struct models_command *command, struct error *err)
+{
+    const struct debug_models_settings *settings = command->settings;
+    int rc;
+
+    log_message(command->context->log, LOG_INFO, "A: %s\nB: %s", settings->file.model.path, settings->other);
+    rc = model_pair_open(settings->file.model.path, settings->file.load.external_data_dir, &command->a, err);
+    if (rc == 0)
+        rc = model_pair_open(settings->other, settings->file.load.external_data_dir, &command->b, err);
+    if (rc < 0)
+        return rc;
+    model_pairing_make(command->a, command->b, &command->pairing);
+    model_differences_find(&command->pairing, &command->differences);
+    return data_loader_from_options(command->context, &settings->file, command->a, &command->loader, err);
+}
+
+static int study_models(struct models_command *command, struct error *err)
+{
+    command->request = model_file_request(command->context, &command->settings->file);
+    command->onnxrt = onnxrt_settings_unoptimized(&command->request);
+    command->request.settings = &command->onnxrt;
+    command->study.pairing = &command->pairing;
+    command->study.backend = &onnxrt_backend;
+    command->study.request = &command->request;
+    command->study.loader = command->loader;
+    command->study.tolerance = command->settings->tolerance;
+    return model_study_run(&command->study, err);
+}
+
+static int save_repaired_model(struct models_command *command, struct error *err)
+{
+    struct model *repaired = command->study.repaired;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
+    int rc;
+
+    if (command->study.outcome != MODELS_HAVE_CAUSE || command->settings->file.save.path == NULL)
+        return 0;
+    rc = model_remove_unneeded_nodes(repaired, err);
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, repaired);
+    return model_file_save(command->context, &command->settings->file, &whole, err);
+}
+
+static void release_models_command(struct models_command *command)
+{
+    model_study_release(&command->study);
+    model_differences_release(&command->differences);
+    if (command->pairing.a.model != NULL)
+        model_pairing_release(&command->pairing);
+    data_loader_free(command->loader);
+    if (command->a != NULL)
+        model_free(command->a);
+    if (command->b != NULL)
+        model_free(command->b);
+}
+
+static int debug_models_run(const struct command_context *context, const struct debug_models_settings *settings,
+                            struct error *err)
+{
+    struct models_command command = {.context = context, .settings = settings, .start = stopwatch_now()};
+    struct debug_outputs outputs = {.has_json = false};
+    bool is_answered = false;
+    int rc = debug_outputs_open(&outputs, context, &settings->debug, "debug models", err);
+
+    if (rc < 0)
+        return rc;
+    rc = open_both_models(&command, err);
+    if (rc == 0)
+        rc = study_models(&command, err);
+    if (rc == 0)
+        rc = save_repaired_model(&command, err);
+    if (rc < 0)
+        goto done;
+    is_answered = command.study.outcome != MODELS_DIFFER;
+    fill_models_result(&command, outputs.result);
+    debug_outputs_add_model(&outputs, command.b);
+    rc = debug_outputs_finish(&outputs, NULL, rc, is_answered, err);
+done:
+    debug_outputs_close(&outputs);
+    release_models_command(&command);
+    return rc < 0 || is_answered ? rc : EXIT_STATUS_ERROR;
+}
+
+DEFINE_COMMAND_RUN(debug_models_run, struct debug_models_settings)
+
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_models_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_models_settings, file.model, lint_model_options),
+    {&models_options, 0},
+    COMMAND_GROUP(struct debug_models_settings, file.save, onnx_save_options),
+    DEBUG_RESULT_GROUPS(struct debug_models_settings),
+    COMMAND_GROUP(struct debug_models_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_models_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct debug_models_settings, file.load, onnx_load_options),
+};
+
+const struct command cmd_debug_models = {
+    .name = "models",
+    .summary = "find out why two models that should be equal differ",
+    .description =
+        "Finds out why a model computes other outputs than another one that should be the same: from another exporter "
+        "or converter, with fused nodes, other weights, another operator set. The first model is the reference, A, the "
+        "second one the suspect, B.\n\n"
+        "Both run on the same inputs in ONNX Runtime without optimizations, with every tensor as an output. Nodes are "
+        "paired by structure and tensors by value, whatever their names are. Where B first diverges, A's weight, "
+        "attribute, input or nodes are put in its place. A cause is only named if B with A's part agrees with A; -o "
+        "saves that model.\n\n"
+        "`polygraphy inspect diff-models` lists the differences without running the models. The exit status is 0 when "
+        "the outputs agree or a cause was found, 1 when they differ and no cause was found.",
+    .example = "# two exporters\n"
+               "polygraphy debug models torchscript.onnx dynamo.onnx\n"
+               "# save B with A's part put in\n"
+               "polygraphy debug models good.onnx bad.onnx --load-inputs inputs.json -o fixed.onnx",
+    COMMAND_GROUPS(groups),
+    .essential = "-o --norm-tolerance --load-inputs --input-shapes --seed --json --report -v",
+    .exact_names = true,
+    .framed = true,
+    COMMAND_RUN(debug_models_run),
+};

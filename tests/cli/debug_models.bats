@@ -1,0 +1,125 @@
+# debug_models.bats: two models that should be equal: what differs, and which difference makes the outputs differ.
+
+load debug_helper
+
+# Makes the reference, and a model with these changes.
+make_pair()
+{
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" A a.onnx
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" "$@" b.onnx
+}
+
+# What a program reads of the result.
+result()
+{
+    /usr/bin/python3 -c 'import json, sys
+value = json.load(open("result.json"))
+print(eval(sys.argv[1], {"result": value}))' "$1"
+}
+
+# The command finds `sentence` as the only cause in a model with these changes, and the model that it saves agrees.
+finds()
+{
+    local sentence=$1
+    shift
+    make_pair "$@"
+    run polygraphy debug models a.onnx b.onnx --json result.json -o fixed.onnx
+    [ "$status" -eq 0 ]
+    logged "Cause: $sentence"
+    [ "$(result 'result["verdict"], result["outcome"], len(result["causes"])')" = "('cause', 'cause', 1)" ]
+    [ "$(result 'result["error"] > result["tolerance"] > result["error_with_parts"]')" = True ]
+    run polygraphy debug models a.onnx fixed.onnx
+    [ "$status" -eq 0 ]
+    logged 'The outputs agree'
+}
+
+@test "a weight: transposed, scaled, one channel, in another order, of another node" {
+    finds "'w_up' of 'up' .MatMul. is transposed" transposed
+    finds "'w_k' of 'key' .MatMul. is 2 times A's" scaled
+    finds "'w_down' of 'down' .MatMul. differs in channel 5 of axis 1: 4 times A's" channel
+    finds "'w_up' of 'up' .MatMul. has A's channels of axis 1 in another order" permuted
+    finds "'w_k' of 'query' .MatMul. is A's 'w_k', not 'w_q'" other_weight
+}
+
+@test "an attribute" {
+    finds "epsilon 0.5, not 1e-12, in 'norm' .LayerNormalization." epsilon
+    finds "axis 1, not -1, in 'softmax' .Softmax." axis
+}
+
+@test "inputs that are exchanged, a node that is missing, one too many, another operator" {
+    finds "'subtract' .Sub. has its two inputs exchanged" swapped
+    finds "'softmax' .Softmax. reads 'scores', not A's 'masked', the output of 'add_mask' .Add." no_mask
+    finds "'up' .MatMul. reads 'cut', not 'difference'" extra_relu
+    finds "'active' is the output of 'tanh' .Sigmoid., not of 'tanh' .Tanh." other_operator
+}
+
+@test "names are random words, and nodes and inputs are in another order" {
+    finds "'[a-z]*' of '[a-z]*' .MatMul. is transposed" transposed shuffled renamed
+    finds "epsilon 0.5, not 1e-12" epsilon shuffled renamed
+    finds "axis 1, not -1" axis shuffled renamed
+    finds "'[a-z]*' .Sub. has its two inputs exchanged" swapped shuffled renamed
+    finds "'[a-z]*' .Softmax. reads '[a-z]*', not A's 'masked'" no_mask shuffled renamed
+    finds "'[a-z]*' of '[a-z]*' .MatMul. differs in channel 5 of axis 1: 4 times A's" channel shuffled renamed
+}
+
+@test "models that are equal: renamed, in single operators, with a weight in float16" {
+    local changes
+    for changes in 'shuffled renamed' 'decomposed' 'decomposed shuffled renamed' 'half'; do
+        make_pair $changes
+        run polygraphy debug models a.onnx b.onnx --json result.json
+        [ "$status" -eq 0 ]
+        logged 'The outputs agree: largest difference'
+        [ "$(result 'result["verdict"], result["causes"], result["error"] <= result["tolerance"]')" = "('passed', [], True)" ]
+    done
+}
+
+@test "the part of A that one operator has and B in several" {
+    finds "'normed' is the output of 'norm_normed' .Add., not of 'norm' .LayerNormalization." decomposed large_epsilon
+}
+
+@test "several causes are found together, and each is necessary" {
+    make_pair transposed epsilon no_mask renamed
+    run polygraphy debug models a.onnx b.onnx --json result.json -o fixed.onnx
+    [ "$status" -eq 0 ]
+    logged 'Causes: epsilon 0.5'
+    logged 'Evidence: without any one of these parts it does not'
+    [ "$(result 'sorted(cause["kind"] for cause in result["causes"])')" = "['attribute', 'input', 'weight']" ]
+    run polygraphy debug models a.onnx fixed.onnx
+    logged 'The outputs agree'
+}
+
+@test "a model with other nodes has no cause, and nothing that is not known is claimed" {
+    make_pair unrelated
+    run polygraphy debug models a.onnx b.onnx --json result.json -o fixed.onnx
+    [ "$status" -eq 1 ]
+    logged 'no nodes could be paired'
+    [ "$(result 'result["verdict"], result["outcome"], result["causes"]')" = "('failed', 'differ', [])" ]
+    [ ! -e fixed.onnx ]
+}
+
+@test "a tolerance of one's own; inputs that A does not have" {
+    make_pair scaled
+    run polygraphy debug models a.onnx b.onnx --norm-tolerance 0.5
+    [ "$status" -eq 0 ]
+    logged 'The outputs agree'
+    run polygraphy debug models a.onnx b.onnx --norm-tolerance 0
+    [ "$status" -eq 1 ]
+    make_pair no_mask_input
+    run polygraphy debug models b.onnx a.onnx
+    [ "$status" -eq 1 ]
+    [[ $output == *"input 'mask' of B has no counterpart in A"* ]]
+}
+
+@test "inspect diff-models lists differences and nodes of one model, and runs nothing" {
+    make_pair transposed epsilon renamed
+    run polygraphy inspect diff-models a.onnx b.onnx --json result.json
+    [ "$status" -eq 0 ]
+    logged '14 of 14 nodes of A and 14 of B are paired; 2 of their weights, attributes or inputs differ'
+    [ "$(result '[difference["kind"] for difference in result["differences"]]')" = "['attribute', 'weight']" ]
+    make_pair extra_relu
+    polygraphy inspect diff-models a.onnx b.onnx --json result.json
+    [ "$(result '[node["op_type"] for node in result["only_in_b"]], result["only_in_a"]')" = "(['Relu'], [])" ]
+    make_pair shuffled renamed
+    run polygraphy inspect diff-models a.onnx b.onnx
+    logged 'All 14 nodes are paired, and equal in weights, attributes and inputs'
+}
