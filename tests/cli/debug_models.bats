@@ -48,6 +48,7 @@ finds()
 
 @test "inputs that are exchanged, a node that is missing, one too many, another operator" {
     finds "'subtract' .Sub. has its two inputs exchanged" swapped
+    finds "'halve' .Div. has its two inputs exchanged" swapped_constant
     finds "'softmax' .Softmax. reads 'scores', not A's 'masked', the output of 'add_mask' .Add." no_mask
     finds "'up' .MatMul. reads 'cut', not 'difference'" extra_relu
     finds "'active' is the output of 'tanh' .Sigmoid., not of 'tanh' .Tanh." other_operator
@@ -110,16 +111,26 @@ finds()
     [[ $output == *"input 'mask' of B has no counterpart in A"* ]]
 }
 
+@test "a decoder of two exporters; quantizers that both models have do not widen the tolerance" {
+    local exported=$POLYGRAPHY_ROOT/tests/models/exported
+    run polygraphy debug models "$exported/decoder_legacy.onnx" "$exported/decoder_dynamo.onnx"
+    [ "$status" -eq 0 ]
+    logged 'The outputs agree: largest difference'
+    run polygraphy debug models "$exported/genai_int4.onnx" "$exported/genai_int4.onnx" --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(result 'result["tolerance"] < 1e-3')" = True ]
+}
+
 @test "inspect diff-models lists differences and nodes of one model, and runs nothing" {
     make_pair transposed epsilon renamed
     run polygraphy inspect diff-models a.onnx b.onnx --json result.json
     [ "$status" -eq 0 ]
-    logged '14 of 14 nodes of A and 14 of B are paired; 2 of their weights, attributes or inputs differ'
+    logged '15 of 15 nodes of A and 15 of B are paired; 2 of their weights, attributes or inputs differ'
     [ "$(result '[difference["kind"] for difference in result["differences"]]')" = "['attribute', 'weight']" ]
     make_pair extra_relu
     polygraphy inspect diff-models a.onnx b.onnx --json result.json
     [ "$(result '[node["op_type"] for node in result["only_in_b"]], result["only_in_a"]')" = "(['Relu'], [])" ]
     make_pair shuffled renamed
     run polygraphy inspect diff-models a.onnx b.onnx
-    logged 'All 14 nodes are paired, and equal in weights, attributes and inputs'
+    logged 'All 15 nodes are paired, and equal in weights, attributes and inputs'
 }

@@ -21,7 +21,8 @@ def variant(function):
 def weights():
     random = numpy.random.RandomState(3)
     ret = {name: random.standard_normal((8, 8)) * 0.4 for name in ("w_q", "w_k", "w_v", "w_up", "w_down")}
-    ret.update(b_up=random.standard_normal(8) * 0.1, gain=1 + 0.2 * random.standard_normal(8), bias=random.standard_normal(8))
+    ret.update(b_up=random.standard_normal(8) * 0.1, gain=1 + 0.2 * random.standard_normal(8),
+               bias=random.standard_normal(8), two=numpy.array(2))
     return {name: value.astype(numpy.float32) for name, value in ret.items()}
 
 
@@ -41,7 +42,8 @@ def reference():
         node("MatMul", ["difference", "w_up"], ["up"], "up"),
         node("Add", ["up", "b_up"], ["biased"], "add_bias"),
         node("Tanh", ["biased"], ["active"], "tanh"),
-        node("MatMul", ["active", "w_down"], ["y"], "down"),
+        node("Div", ["active", "two"], ["halved"], "halve"),
+        node("MatMul", ["halved", "w_down"], ["y"], "down"),
     ]
     tensor = helper.make_tensor_value_info
     inputs = [tensor("x", TensorProto.FLOAT, [1, 4, 8]), tensor("mask", TensorProto.FLOAT, [1, 4, 4])]
@@ -112,6 +114,11 @@ def axis(model):
 @variant
 def swapped(model):
     find(model, "subtract").input[:] = ["normed", "mixed"]
+
+
+@variant
+def swapped_constant(model):
+    find(model, "halve").input[:] = ["two", "active"]
 
 
 @variant

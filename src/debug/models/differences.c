@@ -165,6 +165,15 @@ static void compare_node_inputs(const struct model_pairing *pairing, uint32_t no
     add_difference(pairing, difference, ret);
 }
 
+static bool are_same_inputs(const struct model_pairing *pairing, uint32_t value_a, uint32_t value_b, same_tensor *same,
+                            void *data)
+{
+    if (is_constant_of(&pairing->a, value_a) || is_constant_of(&pairing->b, value_b))
+        return is_constant_of(&pairing->a, value_a) && is_constant_of(&pairing->b, value_b) &&
+               tensor_identical(&pairing->a.constants[value_a], &pairing->b.constants[value_b]);
+    return same != NULL ? same(data, value_a, value_b) : pairing->b.values[value_b] == value_a;
+}
+
 /* Whether both inputs of a node are those of its partner, in the other order. */
 static bool are_inputs_exchanged(const struct model_pairing *pairing, uint32_t node_b, same_tensor *same, void *data)
 {
@@ -178,10 +187,10 @@ static bool are_inputs_exchanged(const struct model_pairing *pairing, uint32_t n
         uint32_t value = node_input(pairing->b.model, b, i);
         uint32_t here = node_input(pairing->a.model, a, i), there = node_input(pairing->a.model, a, 1 - i);
 
-        if (value == VALUE_NONE || here == VALUE_NONE || there == VALUE_NONE || is_constant_of(&pairing->b, value))
+        if (value == VALUE_NONE || here == VALUE_NONE || there == VALUE_NONE)
             return false;
-        straight = straight && (same != NULL ? same(data, here, value) : pairing->b.values[value] == here);
-        crosswise = crosswise && (same != NULL ? same(data, there, value) : pairing->b.values[value] == there);
+        straight = straight && are_same_inputs(pairing, here, value, same, data);
+        crosswise = crosswise && are_same_inputs(pairing, there, value, same, data);
     }
     return crosswise && !straight;
 }

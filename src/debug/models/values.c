@@ -12,6 +12,8 @@
 #include "tensor/statistics/range.h"
 #include "tensor/values/elements.h"
 
+#define LARGEST_TOLERANCE 0.1 /* what differs by more is not called equal, whatever the precision is */
+
 /* ---- Runs ---- */
 
 int model_values_run(const struct values_runner *runner, const struct model *model, const struct paired_model *side,
@@ -206,13 +208,15 @@ static double find_quantization_step(const struct model *model)
 double model_values_tolerance(const struct model_pairing *pairing, const struct run_values *a,
                               const struct run_values *b)
 {
+    double step_a = find_quantization_step(pairing->a.model), step_b = find_quantization_step(pairing->b.model);
     struct rounding_paths of_a, of_b;
     double unit = fmax(find_coarsest_rounding(a), find_coarsest_rounding(b));
 
-    unit = fmax(unit, fmax(find_quantization_step(pairing->a.model), find_quantization_step(pairing->b.model)));
+    if (step_a != step_b) /* models with the same quantizers have the same errors */
+        unit = fmax(unit, fmax(step_a, step_b));
     rounding_paths_of(pairing->a.model, &of_a);
     rounding_paths_of(pairing->b.model, &of_b);
     of_a.depth = of_a.depth > of_b.depth ? of_a.depth : of_b.depth;
     of_a.terms = of_a.terms > of_b.terms ? of_a.terms : of_b.terms;
-    return rounding_tolerance(unit, &of_a);
+    return fmin(LARGEST_TOLERANCE, rounding_tolerance(unit, &of_a));
 }

@@ -35,8 +35,8 @@ double tensor_distance(const struct tensor *a, const struct tensor *b);
 uint32_t *model_values_match(const struct model_pairing *pairing, const struct run_values *a,
                              const struct run_values *b, double tolerance);
 
-/* The tolerance that rounding explains, derived from the lowest precision of the tensors and of quantizers in both
- * models, and their depth. */
+/* The tolerance that rounding explains, derived from the lowest precision of the tensors in both models, of quantizers
+ * that only one of them has, and their depth; at most 0.1. */
 double model_values_tolerance(const struct model_pairing *pairing, const struct run_values *a,
                               const struct run_values *b);
 
