@@ -179,6 +179,9 @@ static void fill_models_result(struct models_command *command, struct result *re
     result_add_line(result, RESULT_NOT_TESTED,
                     "other input data (--load-inputs, --seed), optimizations of runtimes: `polygraphy debug accuracy` "
                     "compares runners");
+    if (study->uncompared_outputs > 0)
+        result_add_line(result, RESULT_NOT_TESTED, "%zu of %zu outputs of B, which have no tensor of A as counterpart",
+                        study->uncompared_outputs, command->b->outputs.count);
     add_models_fix(command, result);
     model_pair_add_tables(&command->pairing, &command->differences, result);
     for (size_t i = 0; i < study->causes.count; i++)

@@ -71,6 +71,14 @@ static double find_distance(const struct model_study *study, const struct run_va
     return one != NULL && other != NULL ? tensor_distance(one, other) : INFINITY;
 }
 
+/* Whether an output of B has a partner that is a tensor. */
+static bool is_compared_output(const struct model_study *study, uint32_t output)
+{
+    uint32_t partner = study->pairing->b.values[output];
+
+    return partner != VALUE_NONE && study->values_a.items[partner] != NULL;
+}
+
 /* Whether the paired outputs agree; the worst one. */
 static bool outputs_are_equal(const struct model_study *study, const struct run_values *b, double *ret_error,
                               uint32_t *ret_worst)
@@ -79,8 +87,9 @@ static bool outputs_are_equal(const struct model_study *study, const struct run_
 
     *ret_error = -1;
     for (size_t i = 0; i < outputs->count; i++) {
-        uint32_t partner = study->pairing->b.values[outputs->items[i]];
-        double distance = partner != VALUE_NONE ? find_distance(study, b, partner, outputs->items[i]) : 0;
+        uint32_t output = outputs->items[i];
+        double distance =
+            is_compared_output(study, output) ? find_distance(study, b, study->pairing->b.values[output], output) : 0;
 
         if (distance <= *ret_error)
             continue;
@@ -251,7 +260,8 @@ static void mark_needed_nodes(const struct model_study *study, struct bitset *re
 
     bitset_init(&needed, b->values.count);
     for (size_t i = 0; i < b->outputs.count; i++)
-        if (study->pairing->b.values[b->outputs.items[i]] != study->matches[b->outputs.items[i]])
+        if (is_compared_output(study, b->outputs.items[i]) &&
+            study->pairing->b.values[b->outputs.items[i]] != study->matches[b->outputs.items[i]])
             bitset_add(&needed, b->outputs.items[i]);
     for (size_t i = b->nodes.count; i-- > 0;) {
         const struct node *node = &b->nodes.items[i];
@@ -420,14 +430,17 @@ static int run_both_models(struct model_study *study, struct error *err)
     return rc < 0 ? error_context(err, "B does not run") : 0;
 }
 
-static int refuse_unpaired_outputs(const struct model_study *study, struct error *err)
+static int count_compared_outputs(struct model_study *study, struct error *err)
 {
     const struct model *b = model_of_b(study);
 
     for (size_t i = 0; i < b->outputs.count; i++)
-        if (study->pairing->b.values[b->outputs.items[i]] != VALUE_NONE)
-            return 0;
-    return error_set(err, ERR_MISSING, "no output of B has a counterpart in A: there is nothing to compare");
+        study->uncompared_outputs += !is_compared_output(study, b->outputs.items[i]);
+    if (study->uncompared_outputs == b->outputs.count)
+        return error_set(err, ERR_MISSING,
+                         "no output of B has a tensor of A as its counterpart: there is nothing to "
+                         "compare");
+    return 0;
 }
 
 static void count_equal_values(struct model_study *study)
@@ -465,11 +478,11 @@ static int find_causes(struct model_study *study, struct error *err)
 
 int model_study_run(struct model_study *study, struct error *err)
 {
-    int rc = refuse_unpaired_outputs(study, err);
+    int rc = run_both_models(study, err);
 
     study->first_node = NODE_NONE;
     if (rc == 0)
-        rc = run_both_models(study, err);
+        rc = count_compared_outputs(study, err);
     if (rc < 0)
         return rc;
     if (study->tolerance == 0)

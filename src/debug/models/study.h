@@ -36,6 +36,7 @@ struct model_study {
     bool is_minimal;                  /* without any one of `causes` the outputs were seen to differ */
     size_t runs, untested;            /* runs of B; parts of A that could not be put in */
     struct error why_untested;        /* the last of these */
+    size_t uncompared_outputs;        /* of B: without a counterpart in A, or no tensors */
     struct model *repaired;           /* B with A's parts, if they are the cause */
     size_t equal_values, values;      /* tensors of B that equal one of A */
 
