@@ -138,3 +138,14 @@ finds()
     run polygraphy inspect diff-models a.onnx b.onnx
     logged 'All 15 nodes are paired, and equal in weights, attributes and inputs'
 }
+
+@test "nodes of a model in float16 are paired behind its casts" {
+    make_pair A
+    polygraphy convert a.onnx --convert-to onnx --fp-to-fp16 -o half.onnx
+    run polygraphy inspect diff-models a.onnx half.onnx
+    [ "$status" -eq 0 ]
+    logged '14 of 14 nodes of A and 17 of B are paired'
+    run polygraphy debug models a.onnx half.onnx
+    [ "$status" -eq 0 ]
+    logged 'The outputs agree'
+}

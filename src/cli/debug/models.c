@@ -62,11 +62,6 @@ struct models_command {
 
 /* ---- The answer ---- */
 
-static const char *short_error(double error, char text[NUMBER_TEXT_SIZE])
-{
-    return isfinite(error) ? number_to_text_short(error, text) : "more than can be compared";
-}
-
 static void set_models_verdict(const struct models_command *command, struct result *result)
 {
     const struct model_study *study = &command->study;
@@ -77,9 +72,9 @@ static void set_models_verdict(const struct models_command *command, struct resu
         string_add_format(&causes, "%s%s", i > 0 ? "; " : "", study->causes.items[i].sentence);
     switch (study->outcome) {
     case MODELS_AGREE:
-        result_set_verdict(result, REPORT_PASSED,
-                           "The outputs agree: largest difference %s of the largest magnitude (tolerance %s)",
-                           short_error(study->error, error), number_to_text_short(study->tolerance, tolerance));
+        result_set_verdict(
+            result, REPORT_PASSED, "The outputs agree: largest difference %s of the largest magnitude (tolerance %s)",
+            number_to_text_short(study->error, error), number_to_text_short(study->tolerance, tolerance));
         break;
     case MODELS_HAVE_CAUSE:
         result_set_verdict(result, REPORT_CAUSE, "%s: %s", study->causes.count > 1 ? "Causes" : "Cause", causes.data);
@@ -107,9 +102,15 @@ static void add_divergence(const struct models_command *command, struct result *
     char error[NUMBER_TEXT_SIZE], tolerance[NUMBER_TEXT_SIZE];
     SCOPED_STRING(node);
 
-    result_add_line(result, RESULT_EVIDENCE,
-                    "output '" TEXT_FORMAT "' differs by %s of its largest magnitude (tolerance %s)", TEXT_ARGS(output),
-                    short_error(study->error, error), number_to_text_short(study->tolerance, tolerance));
+    if (isfinite(study->error))
+        result_add_line(result, RESULT_EVIDENCE,
+                        "output '" TEXT_FORMAT "' differs by %s of its largest magnitude (tolerance %s)",
+                        TEXT_ARGS(output), number_to_text_short(study->error, error),
+                        number_to_text_short(study->tolerance, tolerance));
+    else
+        result_add_line(result, RESULT_EVIDENCE,
+                        "output '" TEXT_FORMAT "' has another shape than A's, or NaN or infinities in other places",
+                        TEXT_ARGS(output));
     if (study->first_node == NODE_NONE)
         return;
     node_describe(command->b, study->first_node, &node);
@@ -119,7 +120,7 @@ static void add_divergence(const struct models_command *command, struct result *
             result, RESULT_EVIDENCE,
             "the models first diverge at %s: all of its inputs equal tensors of A, and its output '" TEXT_FORMAT
             "' differs from A's by %s of its largest magnitude",
-            node.data, TEXT_ARGS(output), short_error(study->first_error, error));
+            node.data, TEXT_ARGS(output), number_to_text_short(study->first_error, error));
     else
         result_add_line(
             result, RESULT_EVIDENCE,
@@ -137,8 +138,8 @@ static void add_experiments(const struct models_command *command, struct result 
         result_add_line(result, RESULT_EVIDENCE,
                         "B with A's part%s put in agrees with A: largest difference %s of the largest magnitude (%zu "
                         "run%s)",
-                        study->causes.count > 1 ? "s" : "", short_error(study->error_after, error), study->runs,
-                        study->runs == 1 ? "" : "s");
+                        study->causes.count > 1 ? "s" : "", number_to_text_short(study->error_after, error),
+                        study->runs, study->runs == 1 ? "" : "s");
     if (study->outcome == MODELS_HAVE_CAUSE && study->causes.count > 1 && study->is_minimal)
         result_add_line(result, RESULT_EVIDENCE, "without any one of these parts it does not");
     for (size_t i = 0; i < study->causes.count; i++)

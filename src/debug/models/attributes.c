@@ -1,6 +1,8 @@
 /* debug/models/attributes.c: see attributes.h. */
 #include "debug/models/attributes.h"
 
+#include <string.h>
+
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 
@@ -142,23 +144,29 @@ static void describe_value(struct span message, struct string_builder *ret)
         describe_list(&attribute, ret);
         break;
     default:
-        string_add(ret, "another value");
+        string_add(ret, "a tensor or a body");
     }
 }
 
 void attribute_difference_describe(const struct attribute_difference *difference, struct string_builder *ret)
 {
+    SCOPED_STRING(a);
+    SCOPED_STRING(b);
+
     string_add_format(ret, TEXT_FORMAT " ", TEXT_ARGS(difference->name));
     if (difference->b.size == 0) {
         string_add(ret, "is not set; A has ");
         describe_value(difference->a, ret);
         return;
     }
-    describe_value(difference->b, ret);
+    describe_value(difference->b, &b);
     if (difference->a.size == 0) {
-        string_add(ret, ", which A does not set");
+        string_add_format(ret, "%s, which A does not set", b.data);
         return;
     }
-    string_add(ret, ", not ");
-    describe_value(difference->a, ret);
+    describe_value(difference->a, &a);
+    if (strcmp(a.data, b.data) == 0) /* tensors, or numbers that differ beyond the digits of the text */
+        string_add(ret, "differs from A's");
+    else
+        string_add_format(ret, "%s, not %s", b.data, a.data);
 }

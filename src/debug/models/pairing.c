@@ -33,6 +33,15 @@ static bool is_commutative(const struct node *node)
            text_is_one_of(node->op_type, operators, ARRAY_LEN(operators));
 }
 
+/* Conversions between types are in one model only, if the other one was converted: what reads them is paired as if they
+ * were not there. */
+static bool is_transparent(const struct node *node)
+{
+    static const char *const operators[] = {"Cast", "CastLike", "Identity"};
+
+    return domain_is_standard(node->domain) && text_is_one_of(node->op_type, operators, ARRAY_LEN(operators));
+}
+
 /* ---- Inputs and outputs ---- */
 
 static void pair_values(struct model_pairing *pairing, uint32_t a, uint32_t b)
@@ -157,6 +166,10 @@ static void hash_values(struct structure *structure, bool is_b)
                 continue;
             structure->exact[value] = hash_combine(exact, hash_bytes(&k, sizeof(k)));
             structure->coarse[value] = hash_combine(coarse, hash_bytes(&k, sizeof(k)));
+            if (!is_transparent(node) || node_input(model, node, 0) == VALUE_NONE)
+                continue;
+            structure->exact[value] = structure->exact[node_input(model, node, 0)];
+            structure->coarse[value] = structure->coarse[node_input(model, node, 0)];
         }
     }
 }
@@ -181,7 +194,9 @@ static void hash_consumers(struct structure *structure, const struct value_list 
         for (size_t k = 0; k < node_read_count(node); k++) {
             size_t place = is_commutative(node) ? 0 : k;
 
-            if (node_read(model, node, k) != VALUE_NONE)
+            if (k == 0 && is_transparent(node) && node_output(model, node, 0) != VALUE_NONE)
+                used[node_read(model, node, k)] += used[node_output(model, node, 0)];
+            else if (node_read(model, node, k) != VALUE_NONE)
                 used[node_read(model, node, k)] += hash_combine(hash, hash_bytes(&place, sizeof(place))).low;
         }
     }
