@@ -144,7 +144,7 @@ finds()
     polygraphy convert a.onnx --convert-to onnx --fp-to-fp16 -o half.onnx
     run polygraphy inspect diff-models a.onnx half.onnx
     [ "$status" -eq 0 ]
-    logged '14 of 14 nodes of A and 17 of B are paired'
+    logged '15 of 15 nodes of A and 18 of B are paired'
     run polygraphy debug models a.onnx half.onnx
     [ "$status" -eq 0 ]
     logged 'The outputs agree'
