@@ -9,13 +9,13 @@ static const struct {
     const char *unit;
     const char *requirement; /* of outputs; NULL: none */
 } names[COMPARISON_FUNCTIONS] = {
-    [COMPARISON_SIMPLE] = {"simple", "simple", false, ""},
-    [COMPARISON_INDICES] = {"indices", "indices", false, ""},
-    [COMPARISON_L2] = {"l2", "L2 Norm", false, ""},
-    [COMPARISON_COSINE_SIMILARITY] = {"cosine_similarity", "Cosine Similarity", true, ""},
-    [COMPARISON_PSNR] = {"psnr", "PSNR", true, " dB"},
-    [COMPARISON_SNR] = {"snr", "SNR", true, " dB"},
-    [COMPARISON_NMSE] = {"nmse", "NMSE", false, ""},
+    [COMPARISON_SIMPLE] = {"simple", "simple", false, "", NULL},
+    [COMPARISON_INDICES] = {"indices", "indices", false, "", NULL},
+    [COMPARISON_L2] = {"l2", "L2 Norm", false, "", NULL},
+    [COMPARISON_COSINE_SIMILARITY] = {"cosine_similarity", "Cosine Similarity", true, "", NULL},
+    [COMPARISON_PSNR] = {"psnr", "PSNR", true, " dB", NULL},
+    [COMPARISON_SNR] = {"snr", "SNR", true, " dB", NULL},
+    [COMPARISON_NMSE] = {"nmse", "NMSE", false, "", NULL},
     [COMPARISON_TOKENS] = {"tokens", "Tokens that differ", false, "", "integers, or logits of at most 3 dimensions"},
     [COMPARISON_KL] = {"kl", "KL Divergence", false, " nats", "logits of at most 3 dimensions"},
     [COMPARISON_SSIM] = {"ssim", "SSIM", true, "", "images of at least 11 x 11 pixels"},
