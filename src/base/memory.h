@@ -24,7 +24,7 @@ char *memory_copy(const void *data, size_t size); /* size bytes and a terminatin
 void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size);
 
 /* Attribute of a local variable: release(&variable) is called when the variable's scope is left. */
-#define SCOPED(release) __attribute__((cleanup(release)))
+#define SCOPED(release) __attribute__((cleanup(release), unused)) /* clang counts no release as a use */
 
 /* Attribute of a local pointer: the memory that it points to when its scope is left is freed. */
 #define SCOPED_FREE SCOPED(memory_free_pointed)
