@@ -103,11 +103,13 @@ bool comparison_is_of_values(const struct parse *parse)
 /* Those of the quality metrics for which a threshold was given; if none was, Polygraphy's two. */
 static void add_quality_metrics(const struct comparison_rules *rules, struct comparison_functions *ret)
 {
-    bool any = rules->psnr_threshold.count + rules->snr_threshold.count + rules->nmse_tolerance.count > 0;
+    bool any = rules->limits[COMPARISON_PSNR].count + rules->limits[COMPARISON_SNR].count +
+                   rules->limits[COMPARISON_NMSE].count >
+               0;
 
-    if (rules->psnr_threshold.count > 0 || !any)
+    if (rules->limits[COMPARISON_PSNR].count > 0 || !any)
         comparison_functions_add(ret, COMPARISON_PSNR);
-    if (rules->snr_threshold.count > 0 || !any)
+    if (rules->limits[COMPARISON_SNR].count > 0 || !any)
         comparison_functions_add(ret, COMPARISON_SNR);
 }
 
@@ -124,7 +126,7 @@ static void choose_functions(const struct words *names, const struct comparison_
                 comparison_functions_add(ret, functions->items[f]);
             if (strcmp(names->items[i], "quality") == 0)
                 add_quality_metrics(rules, ret);
-            if (strncmp(names->items[i], "quality", strlen("quality")) == 0 && rules->nmse_tolerance.count > 0)
+            if (strncmp(names->items[i], "quality", strlen("quality")) == 0 && rules->limits[COMPARISON_NMSE].count > 0)
                 comparison_functions_add(ret, COMPARISON_NMSE);
         }
 }
@@ -191,10 +193,10 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
     } checked[] = {{"--rtol", &rules->rtol},
                    {"--atol", &rules->atol},
                    {"--norm-tolerance", &rules->norm_tolerance},
-                   {"--l2-threshold", &rules->l2_tolerance},
-                   {"--nmse-tolerance", &rules->nmse_tolerance},
-                   {"--token-tolerance", &rules->token_tolerance},
-                   {"--kl-tolerance", &rules->kl_tolerance}};
+                   {"--l2-threshold", &rules->limits[COMPARISON_L2]},
+                   {"--nmse-tolerance", &rules->limits[COMPARISON_NMSE]},
+                   {"--token-tolerance", &rules->limits[COMPARISON_TOKENS]},
+                   {"--kl-tolerance", &rules->limits[COMPARISON_KL]}};
 
     for (size_t i = 0; i < values->compare.count; i++)
         if (strcmp(values->compare.items[i], "perceptual_metrics") == 0)
@@ -202,7 +204,8 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
     choose_functions(&values->compare, rules, &values->settings.functions);
     if (refuse_ignored_criteria(parse, values, err) < 0)
         return err->code;
-    if (comparison_functions_contain(&values->settings.functions, COMPARISON_NMSE) && rules->nmse_tolerance.count == 0)
+    if (comparison_functions_contain(&values->settings.functions, COMPARISON_NMSE) &&
+        rules->limits[COMPARISON_NMSE].count == 0)
         return error_set(err, ERR_INVALID,
                          "--compare nmse has no default tolerance, so every output would pass; add "
                          "--nmse-tolerance 1e-3");
@@ -287,32 +290,33 @@ static const struct option options[] = {
     ROW(settings.rules.index_tolerance, .names = {"--index-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]N",
         .convert = convert_named_counts, .naming = OPTION_OUTPUT_NAMES,
         .help = "indices: tolerated distance between the positions of equal values (default: 0)"),
-    ROW(settings.rules.l2_tolerance, .names = {"--l2-threshold", "--l2-tolerance"}, .kind = OPTION_MANY,
+    ROW(settings.rules.limits[COMPARISON_L2], .names = {"--l2-threshold", "--l2-tolerance"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "l2: maximum L2 norm of the difference (default: 1e-5)"),
-    ROW(settings.rules.cosine_threshold, .names = {"--cosine-similarity-threshold", "--cosine-threshold"},
-        .kind = OPTION_MANY, .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+    ROW(settings.rules.limits[COMPARISON_COSINE_SIMILARITY],
+        .names = {"--cosine-similarity-threshold", "--cosine-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "cosine_similarity: minimum cosine similarity, -1 to 1 (default: 0.997)"),
-    ROW(settings.rules.psnr_threshold, .names = {"--psnr-threshold", "--psnr-tolerance"}, .kind = OPTION_MANY,
+    ROW(settings.rules.limits[COMPARISON_PSNR], .names = {"--psnr-threshold", "--psnr-tolerance"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "psnr: minimum peak signal-to-noise ratio in dB; the first output is the signal (default: 30)"),
-    ROW(settings.rules.snr_threshold, .names = {"--snr-threshold", "--snr-tolerance"}, .kind = OPTION_MANY,
+    ROW(settings.rules.limits[COMPARISON_SNR], .names = {"--snr-threshold", "--snr-tolerance"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "snr: minimum signal-to-noise ratio in dB; the first output is the signal (default: 20)"),
-    ROW(settings.rules.nmse_tolerance, .names = {"--nmse-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+    ROW(settings.rules.limits[COMPARISON_NMSE], .names = {"--nmse-tolerance"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "nmse: maximum mean squared error divided by the mean square of the second output (default: not "
                 "checked)"),
-    ROW(settings.rules.token_tolerance, .names = {"--token-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+    ROW(settings.rules.limits[COMPARISON_TOKENS], .names = {"--token-tolerance"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "tokens: tolerated share of tokens that differ, 0 to 1 (default: 0). A token is the position of the "
                 "greatest logit, or an integer; one that is tied with the second output's is not different"),
-    ROW(settings.rules.kl_tolerance, .names = {"--kl-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+    ROW(settings.rules.limits[COMPARISON_KL], .names = {"--kl-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "kl: maximum Kullback-Leibler divergence of a row's probabilities, in nats; the second output is the "
                 "reference (default: 0.01)"),
-    ROW(settings.rules.ssim_threshold, .names = {"--ssim-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+    ROW(settings.rules.limits[COMPARISON_SSIM], .names = {"--ssim-threshold"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "ssim: minimum structural similarity of each channel of each image, -1 to 1; the second output is the "
                 "reference (default: 0.95)"),
     ROW(heat_map_folder, .names = {"--save-heatmaps"}, .kind = OPTION_ONE, .value_name = "FOLDER",
@@ -354,14 +358,14 @@ void comparison_list_rules(const struct comparison_values *values, struct output
         RULES("--check-error-stat", rules->check_error_stat),
         RULES("--error-quantile", rules->error_quantile),
         RULES("--index-tolerance", rules->index_tolerance),
-        RULES("--l2-threshold", rules->l2_tolerance),
-        RULES("--cosine-similarity-threshold", rules->cosine_threshold),
-        RULES("--psnr-threshold", rules->psnr_threshold),
-        RULES("--snr-threshold", rules->snr_threshold),
-        RULES("--nmse-tolerance", rules->nmse_tolerance),
-        RULES("--token-tolerance", rules->token_tolerance),
-        RULES("--kl-tolerance", rules->kl_tolerance),
-        RULES("--ssim-threshold", rules->ssim_threshold),
+        RULES("--l2-threshold", rules->limits[COMPARISON_L2]),
+        RULES("--cosine-similarity-threshold", rules->limits[COMPARISON_COSINE_SIMILARITY]),
+        RULES("--psnr-threshold", rules->limits[COMPARISON_PSNR]),
+        RULES("--snr-threshold", rules->limits[COMPARISON_SNR]),
+        RULES("--nmse-tolerance", rules->limits[COMPARISON_NMSE]),
+        RULES("--token-tolerance", rules->limits[COMPARISON_TOKENS]),
+        RULES("--kl-tolerance", rules->limits[COMPARISON_KL]),
+        RULES("--ssim-threshold", rules->limits[COMPARISON_SSIM]),
         RULES("--postprocess", values->postprocess),
         RULES("--ignore-outputs", values->settings.ignored),
     };

@@ -61,36 +61,21 @@ static void add_differences(struct string_builder *out, const struct compared_re
 
 static void add_metrics(struct string_builder *out, const struct compared_record *record)
 {
-    const struct metric_criteria *criteria = &record->criteria.metrics;
-    const struct metrics *metrics = &record->metrics;
+    static const char *const words[COMPARISON_FUNCTIONS] = {
+        [COMPARISON_L2] = "L2 norm of the difference ",
+        [COMPARISON_COSINE_SIMILARITY] = "cosine similarity ",
+        [COMPARISON_PSNR] = "PSNR in dB: ",
+        [COMPARISON_SNR] = "SNR in dB: ",
+        [COMPARISON_NMSE] = "normalized mean squared error ",
+        [COMPARISON_TOKENS] = "share of tokens that differ ",
+        [COMPARISON_KL] = "KL divergence in nats: ",
+        [COMPARISON_SSIM] = "SSIM ",
+    };
+    enum comparison_function function = record->function;
 
-    switch (record->function) {
-    case COMPARISON_COSINE_SIMILARITY:
-        add_rounded_number(out, "cosine similarity ", metrics->cosine_similarity);
-        add_rounded_number(out, ", min required ", criteria->cosine_threshold);
-        break;
-    case COMPARISON_PSNR:
-        add_rounded_number(out, "PSNR in dB: ", metrics->peak_signal_to_noise);
-        add_rounded_number(out, ", min required ", criteria->psnr_threshold);
-        break;
-    case COMPARISON_SNR:
-        add_rounded_number(out, "SNR in dB: ", metrics->signal_to_noise);
-        add_rounded_number(out, ", min required ", criteria->snr_threshold);
-        break;
-    case COMPARISON_NMSE:
-        add_rounded_number(out, "normalized mean squared error ", metrics->normalized_mean_squared_error);
-        add_rounded_number(out, ", tolerance ", criteria->nmse_tolerance);
-        break;
-    case COMPARISON_TOKENS:
-    case COMPARISON_KL:
-    case COMPARISON_SSIM:
-        comparison_describe_metric(record->function, record->differences.metric,
-                                   comparison_metric_limit(criteria, record->function), out);
-        break;
-    default:
-        add_rounded_number(out, "L2 norm of the difference ", metrics->l2_norm);
-        add_rounded_number(out, ", tolerance ", criteria->l2_tolerance);
-    }
+    add_rounded_number(out, words[function], record->differences.metric);
+    add_rounded_number(out, comparison_limit_is_minimum(function) ? ", min required " : ", tolerance ",
+                       record->criteria.limits[function]);
 }
 
 /* What it came to, in one sentence. */

@@ -93,7 +93,7 @@ static void set_thresholds(struct accuracy_output *output, enum comparison_funct
     output->statistic = criteria->simple.statistic;
     output->atol = criteria->simple.atol;
     output->rtol = criteria->simple.rtol;
-    output->threshold = comparison_metric_limit(&criteria->metrics, function);
+    output->threshold = criteria->limits[function];
 }
 
 void accuracy_results_add_comparison(struct accuracy_results *results, const struct comparison_functions *functions,

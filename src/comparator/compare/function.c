@@ -1,24 +1,30 @@
 /* comparator/compare/function.c: see function.h. */
 #include "comparator/compare/function.h"
 
+#include <math.h>
+
 #include "base/text/number.h"
 
 static const struct {
     const char *name, *label;
+    const char *limit_name; /* of functions with a metric, as in JSON; else NULL */
+    double default_limit;
     bool at_least; /* the limit is a minimum */
     const char *unit;
     const char *requirement; /* of outputs; NULL: none */
 } names[COMPARISON_FUNCTIONS] = {
-    [COMPARISON_SIMPLE] = {"simple", "simple", false, "", NULL},
-    [COMPARISON_INDICES] = {"indices", "indices", false, "", NULL},
-    [COMPARISON_L2] = {"l2", "L2 Norm", false, "", NULL},
-    [COMPARISON_COSINE_SIMILARITY] = {"cosine_similarity", "Cosine Similarity", true, "", NULL},
-    [COMPARISON_PSNR] = {"psnr", "PSNR", true, " dB", NULL},
-    [COMPARISON_SNR] = {"snr", "SNR", true, " dB", NULL},
-    [COMPARISON_NMSE] = {"nmse", "NMSE", false, "", NULL},
-    [COMPARISON_TOKENS] = {"tokens", "Tokens that differ", false, "", "integers, or logits of at most 3 dimensions"},
-    [COMPARISON_KL] = {"kl", "KL Divergence", false, " nats", "logits of at most 3 dimensions"},
-    [COMPARISON_SSIM] = {"ssim", "SSIM", true, "", "images of at least 11 x 11 pixels"},
+    [COMPARISON_SIMPLE] = {"simple", "simple", NULL, 0, false, "", NULL},
+    [COMPARISON_INDICES] = {"indices", "indices", NULL, 0, false, "", NULL},
+    [COMPARISON_L2] = {"l2", "L2 Norm", "l2_tolerance", 1e-5, false, "", NULL},
+    [COMPARISON_COSINE_SIMILARITY] = {"cosine_similarity", "Cosine Similarity", "cosine_threshold", 0.997, true, "",
+                                      NULL},
+    [COMPARISON_PSNR] = {"psnr", "PSNR", "psnr_threshold", 30, true, " dB", NULL},
+    [COMPARISON_SNR] = {"snr", "SNR", "snr_threshold", 20, true, " dB", NULL},
+    [COMPARISON_NMSE] = {"nmse", "NMSE", "nmse_tolerance", (double)INFINITY, false, "", NULL},
+    [COMPARISON_TOKENS] = {"tokens", "Tokens that differ", "token_tolerance", 0, false, "",
+                           "integers, or logits of at most 3 dimensions"},
+    [COMPARISON_KL] = {"kl", "KL Divergence", "kl_tolerance", 0.01, false, " nats", "logits of at most 3 dimensions"},
+    [COMPARISON_SSIM] = {"ssim", "SSIM", "ssim_threshold", 0.95, true, "", "images of at least 11 x 11 pixels"},
 };
 
 bool comparison_functions_contain(const struct comparison_functions *functions, enum comparison_function function)
@@ -53,6 +59,21 @@ const char *comparison_function_requirement(enum comparison_function function)
 const char *comparison_function_name(enum comparison_function function)
 {
     return names[function].name;
+}
+
+const char *comparison_limit_name(enum comparison_function function)
+{
+    return names[function].limit_name;
+}
+
+double comparison_default_limit(enum comparison_function function)
+{
+    return names[function].default_limit;
+}
+
+bool comparison_limit_is_minimum(enum comparison_function function)
+{
+    return names[function].at_least;
 }
 
 bool comparison_metric_passes(enum comparison_function function, double value, double limit)

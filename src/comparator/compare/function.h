@@ -37,6 +37,12 @@ struct comparison_functions comparison_functions_or_default(const struct compari
 /* As Polygraphy 0.53 labels them in the log: "simple", "L2 Norm". */
 const char *comparison_function_label(enum comparison_function function);
 
+/* Functions with a metric have a limit: its name in JSON ("psnr_threshold"; NULL: a function without a metric), its
+ * default, and whether the metric must be at least as large, or at most. */
+const char *comparison_limit_name(enum comparison_function function);
+double comparison_default_limit(enum comparison_function function);
+bool comparison_limit_is_minimum(enum comparison_function function);
+
 /* Functions with a metric: whether it passes, which NaN does not; and the line of the log, such as
  * "L2 Norm: 0.5 (tolerance: 1e-05) | FAILED". */
 bool comparison_metric_passes(enum comparison_function function, double value, double limit);

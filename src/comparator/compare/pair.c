@@ -533,7 +533,7 @@ static int measure_metric(const struct subject *subject, double *ret, struct err
 /* Compares outputs by one number: as vectors, as a signal and its noise, as logits or images. */
 static int compare_by_metric(struct subject *subject, struct error *err)
 {
-    double limit = comparison_metric_limit(&subject->criteria.metrics, subject->function);
+    double limit = subject->criteria.limits[subject->function];
     struct tensor matched SCOPED(tensor_release) = {0};
     SCOPED_STRING(line);
     bool possible;

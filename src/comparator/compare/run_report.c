@@ -306,29 +306,8 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     case COMPARISON_INDICES:
         json_writer_add_count(json, "index_tolerance", criteria->index_tolerance);
         break;
-    case COMPARISON_L2:
-        json_writer_add_number(json, "l2_tolerance", criteria->metrics.l2_tolerance);
-        break;
-    case COMPARISON_COSINE_SIMILARITY:
-        json_writer_add_number(json, "cosine_threshold", criteria->metrics.cosine_threshold);
-        break;
-    case COMPARISON_PSNR:
-        json_writer_add_number(json, "psnr_threshold", criteria->metrics.psnr_threshold);
-        break;
-    case COMPARISON_SNR:
-        json_writer_add_number(json, "snr_threshold", criteria->metrics.snr_threshold);
-        break;
-    case COMPARISON_TOKENS:
-        json_writer_add_number(json, "token_tolerance", criteria->metrics.token_tolerance);
-        break;
-    case COMPARISON_KL:
-        json_writer_add_number(json, "kl_tolerance", criteria->metrics.kl_tolerance);
-        break;
-    case COMPARISON_SSIM:
-        json_writer_add_number(json, "ssim_threshold", criteria->metrics.ssim_threshold);
-        break;
     default:
-        json_writer_add_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
+        json_writer_add_number(json, comparison_limit_name(record->function), criteria->limits[record->function]);
     }
     json_writer_end_object(json);
 }

@@ -17,7 +17,7 @@ struct fixture {
 
 /* One rule for all outputs each. */
 struct general_rules {
-    struct named_number numbers[9];
+    struct named_number numbers[4 + COMPARISON_FUNCTIONS];
     struct named_integer index_tolerance;
     struct named_word check_error_stat;
 };
@@ -42,12 +42,9 @@ static void set_rules(const struct comparison_criteria *criteria, struct general
         .infinities_compare_equal = criteria->simple.infinities_compare_equal,
         .no_shape_check = !criteria->simple.check_shapes,
         .index_tolerance = {&memory->index_tolerance, 1},
-        .l2_tolerance = add_number(memory, 4, criteria->metrics.l2_tolerance),
-        .cosine_threshold = add_number(memory, 5, criteria->metrics.cosine_threshold),
-        .psnr_threshold = add_number(memory, 6, criteria->metrics.psnr_threshold),
-        .snr_threshold = add_number(memory, 7, criteria->metrics.snr_threshold),
-        .nmse_tolerance = add_number(memory, 8, criteria->metrics.nmse_tolerance),
     };
+    for (size_t i = 0; i < COMPARISON_FUNCTIONS; i++)
+        ret->limits[i] = add_number(memory, 4 + i, criteria->limits[i]);
 }
 
 static int set_up(void **state)
@@ -523,7 +520,8 @@ static void all_functions_must_pass(void **state)
     struct fixture *fixture = *state;
 
     choose(fixture, COMPARISON_L2, COMPARISON_COSINE_SIMILARITY);
-    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = 5, .cosine_threshold = 0.6};
+    fixture->criteria.limits[COMPARISON_L2] = 5;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = 0.6;
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 3, 4); /* cosine (9 + 16) / (5 * 5 sqrt(5)), L2 norm 5 */
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 3, 9);
     assert_true(passes(fixture));
@@ -531,12 +529,13 @@ static void all_functions_must_pass(void **state)
     assert_logged(&fixture->log, "F         Cosine Similarity: 0.94868 (min required: 0.6) | PASSED\n");
     assert_logged(&fixture->log, "F     PASSED | L2 Norm | All outputs matched | Outputs: ['x']\n"
                                  "F     PASSED | Cosine Similarity | All outputs matched | Outputs: ['x']\n");
-    fixture->criteria.metrics.l2_tolerance = 4.5;
+    fixture->criteria.limits[COMPARISON_L2] = 4.5;
     assert_false(passes(fixture));
     assert_logged(&fixture->log, "E         L2 Norm: 5 (tolerance: 4.5) | FAILED\n");
     assert_logged(&fixture->log, "E     FAILED | L2 Norm | Mismatched outputs: ['x']\n"
                                  "F     PASSED | Cosine Similarity | All outputs matched | Outputs: ['x']\n");
-    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = 6, .cosine_threshold = 0.95};
+    fixture->criteria.limits[COMPARISON_L2] = 6;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = 0.95;
     assert_false(passes(fixture));
     assert_logged(&fixture->log, "E         Cosine Similarity: 0.94868 (min required: 0.95) | FAILED\n");
 }
@@ -546,25 +545,34 @@ static void quality_needs_all_ratios_above_their_thresholds(void **state)
     struct fixture *fixture = *state;
 
     choose(fixture, COMPARISON_PSNR, COMPARISON_SNR);
-    fixture->criteria.metrics = (struct metric_criteria){
-        .l2_tolerance = 20, .cosine_threshold = 1, .psnr_threshold = 20, .snr_threshold = 20, .nmse_tolerance = NAN};
+    fixture->criteria.limits[COMPARISON_L2] = 20;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = 1;
+    fixture->criteria.limits[COMPARISON_PSNR] = 20;
+    fixture->criteria.limits[COMPARISON_SNR] = 20;
+    fixture->criteria.limits[COMPARISON_NMSE] = NAN;
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 10, 10); /* MSE 1, PSNR 20, SNR 20 */
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 9, 11);  /* mean square 101 */
     assert_true(passes(fixture));
     assert_logged(&fixture->log, "F         PSNR: 20 dB (min required: 20 dB) | PASSED\n");
     assert_logged(&fixture->log, "F         SNR: 20 dB (min required: 20 dB) | PASSED\n");
     comparison_functions_add(&fixture->settings.functions, COMPARISON_NMSE);
-    fixture->criteria.metrics.nmse_tolerance = 0.01;
+    fixture->criteria.limits[COMPARISON_NMSE] = 0.01;
     assert_true(passes(fixture));
-    fixture->criteria.metrics.nmse_tolerance = 0.009;
+    fixture->criteria.limits[COMPARISON_NMSE] = 0.009;
     assert_false(passes(fixture));
     assert_logged(&fixture->log, "E         NMSE: 0.009901 (tolerance: 0.009) | FAILED\n");
     choose(fixture, COMPARISON_PSNR, COMPARISON_SNR);
-    fixture->criteria.metrics = (struct metric_criteria){
-        .l2_tolerance = 20, .cosine_threshold = 1, .psnr_threshold = 20.1, .snr_threshold = 20, .nmse_tolerance = NAN};
+    fixture->criteria.limits[COMPARISON_L2] = 20;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = 1;
+    fixture->criteria.limits[COMPARISON_PSNR] = 20.1;
+    fixture->criteria.limits[COMPARISON_SNR] = 20;
+    fixture->criteria.limits[COMPARISON_NMSE] = NAN;
     assert_false(passes(fixture));
-    fixture->criteria.metrics = (struct metric_criteria){
-        .l2_tolerance = 20, .cosine_threshold = 1, .psnr_threshold = 20, .snr_threshold = 20.1, .nmse_tolerance = NAN};
+    fixture->criteria.limits[COMPARISON_L2] = 20;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = 1;
+    fixture->criteria.limits[COMPARISON_PSNR] = 20;
+    fixture->criteria.limits[COMPARISON_SNR] = 20.1;
+    fixture->criteria.limits[COMPARISON_NMSE] = NAN;
     assert_false(passes(fixture));
 }
 
@@ -572,11 +580,11 @@ static void nan_has_neither_distance_nor_quality(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = INFINITY,
-                                                         .cosine_threshold = -1,
-                                                         .psnr_threshold = -INFINITY,
-                                                         .snr_threshold = -INFINITY,
-                                                         .nmse_tolerance = NAN};
+    fixture->criteria.limits[COMPARISON_L2] = INFINITY;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = -1;
+    fixture->criteria.limits[COMPARISON_PSNR] = -INFINITY;
+    fixture->criteria.limits[COMPARISON_SNR] = -INFINITY;
+    fixture->criteria.limits[COMPARISON_NMSE] = NAN;
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, NAN);
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, NAN);
     choose(fixture, COMPARISON_L2, COMPARISON_COSINE_SIMILARITY);
@@ -590,11 +598,11 @@ static void outputs_of_different_shapes_have_no_distance(void **state)
     struct fixture *fixture = *state;
 
     choose(fixture, COMPARISON_L2, COMPARISON_COSINE_SIMILARITY);
-    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = INFINITY,
-                                                         .cosine_threshold = -1,
-                                                         .psnr_threshold = 0,
-                                                         .snr_threshold = 0,
-                                                         .nmse_tolerance = NAN};
+    fixture->criteria.limits[COMPARISON_L2] = INFINITY;
+    fixture->criteria.limits[COMPARISON_COSINE_SIMILARITY] = -1;
+    fixture->criteria.limits[COMPARISON_PSNR] = 0;
+    fixture->criteria.limits[COMPARISON_SNR] = 0;
+    fixture->criteria.limits[COMPARISON_NMSE] = NAN;
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2);
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1);
     assert_false(passes(fixture));
