@@ -83,8 +83,8 @@ static void judge_minimal(struct study *study, const char *suspect_outputs)
         cause->kind = CAUSE_CONDITION;
         cause->sentence =
             study_text(study,
-                       "neither side is wrong: %s round differently, which they, or what follows, magnify "
-                       "beyond the tolerance; rounding alone makes an error of %.2g of the largest "
+                       "neither side is wrong: the two round differently in %s, and the error grows beyond the "
+                       "tolerance there or behind; rounding alone makes an error of %.2g of the largest "
                        "magnitude there",
                        described, judgement.reference_rounding);
     }
@@ -235,7 +235,13 @@ static void confirm_fix(struct study *study)
 static bool explains_error(struct study *study)
 {
     struct cause *cause = &study->cause;
+    bool is_of_nodes = cause->kind == CAUSE_NODE || cause->kind == CAUSE_PART || cause->kind == CAUSE_FUSION ||
+                       (cause->kind == CAUSE_REFERENCE && cause->nodes.count > 0);
 
+    if (is_of_nodes && study->pattern == FAILS_ALWAYS && !study->refused &&
+        (cause->explained_error == 0 || !isfinite(cause->whole_error)))
+        study_add_not_tested(study, "whether the whole error is made there: a wrong fusion with other nodes would "
+                                    "disappear, too, where the model is cut");
     if (cause->explained_error == 0 || !isfinite(cause->whole_error) ||
         cause->explained_error * LEAST_EXPLAINED > cause->whole_error)
         return true;
@@ -264,8 +270,8 @@ static void confirm_cause(struct study *study)
         confirm_fix(study);
     if (study_has_failed(study))
         return;
-    cause->proven = fails && explains_error(study) && cause->evidence.count > 0 &&
-                    (cause->fix.holds || cause->whole_agrees || cause->kind == CAUSE_NAN); /* of the model itself */
+    cause->proven =
+        fails && explains_error(study) && cause->evidence.count > 0 && (cause->fix.holds || cause->whole_agrees);
     if (cause->proven)
         study_conclude(study, OUTCOME_CAUSE, "Cause: %s", cause->sentence);
     else

@@ -3,6 +3,7 @@
  * than rounding explains, and when the whole model agrees with nothing changed but the outputs of that node, which are
  * taken from the reference. Where the reference is the one that is farther, the two change roles.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct node_blame {
     const char **differences;           /* of each node that failed: where, and both values there */
     const char **made;                  /* likewise, the file with what it made alone in the suspect */
     struct exact_judgement *judgements; /* likewise */
+    const char *made_together;          /* the file with what nodes that fail together made there; NULL: none */
 };
 
 /* ---- All tensors ---- */
@@ -162,24 +164,26 @@ static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes 
     return ret;
 }
 
-/* The errors of the model's outputs with what the suspect makes in one faulty node after the other, added up; 0 where
- * one was not measured. */
-static double measure_explained_error(struct node_blame *blame)
+/* The error of the model's outputs with what the suspect makes in these nodes, the file `made`; NAN: unknown. */
+static double measure_injected_error(struct study *study, const struct bitset *nodes, const char *made)
+{
+    double ret = 0;
+    enum agreement agreement = made != NULL ? study_inject_outputs(study, nodes, made, NULL, &ret) : UNKNOWN;
+
+    return agreement == AGREES || agreement == DIFFERS ? ret : NAN;
+}
+
+/* Of nodes that fail together, or the sum of what each faulty node makes alone. 0: unknown. */
+static double measure_explained_error(struct node_blame *blame, enum cause_kind kind)
 {
     double ret = 0;
 
-    for (size_t i = bitset_next(&blame->faulty, 0); i < blame->faulty.size; i = bitset_next(&blame->faulty, i + 1)) {
-        double error = 0;
-        enum agreement agreement = blame->made[i] != NULL
-                                       ? study_inject_outputs(blame->study, study_node(blame->study, (uint32_t)i),
-                                                              blame->made[i], NULL, &error)
-                                       : UNKNOWN;
-
-        if (agreement != AGREES && agreement != DIFFERS)
-            return 0;
-        ret += error;
-    }
-    return ret;
+    if (kind != CAUSE_NODE)
+        ret = measure_injected_error(blame->study, &blame->faulty, blame->made_together);
+    else
+        BITSET_EACH (i, &blame->faulty)
+            ret += measure_injected_error(blame->study, study_node(blame->study, (uint32_t)i), blame->made[i]);
+    return isnan(ret) ? 0 : ret;
 }
 
 /* Removes from several faulty nodes those whose fault does not show, if the whole agrees still. Whether the fault of
@@ -235,7 +239,7 @@ static const char *describe_magnified_rounding(struct node_blame *blame)
     bitset_remove(&others, blame->rounding);
     study->cause.small_error_node = node_label(study, blame->rounding);
     return study_text(study,
-                      "'%s' rounds differently from the reference, and the error is beyond the tolerance after %s",
+                      "'%s' differs from the reference by less than the tolerance, and the error is beyond it after %s",
                       study->cause.small_error_node, describe_nodes(study, &others));
 }
 
@@ -318,10 +322,9 @@ static void conclude_nodes(struct node_blame *blame, enum cause_kind kind, bool 
     cause->kind = kind;
     cause->whole_agrees = true;
     set_blamed_nodes(blame, &blame->faulty);
-    if (kind == CAUSE_NODE) {
-        cause->explained_error = measure_explained_error(blame);
+    cause->explained_error = measure_explained_error(blame, kind);
+    if (kind == CAUSE_NODE)
         add_judgements(blame, &blame->faulty);
-    }
     cause->sentence = describe_blame(blame, kind);
     study_add_evidence(study, "%s fail%s in the suspect, from the reference's values; the reference itself agrees",
                        is_one               ? "alone, it"
@@ -401,6 +404,7 @@ static void try_node_in_company(struct node_blame *blame, uint32_t node)
     run = study_grow_nodes(study, &blame->faulty, blame->tolerance);
     if (run.agreement != DIFFERS)
         return;
+    blame->made_together = run.outputs;
     subject = study_values_case(study, run.model, blame->tolerance);
     step = step_begin_suspect(study, &subject, "marked", "These with all their tensors");
     step_add(step, "--onnx-outputs", "mark", "all", NULL);

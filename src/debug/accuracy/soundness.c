@@ -383,35 +383,38 @@ static const char *command_to_find_node(struct study *study, struct words indepe
     return study_text(study, "%s", line.data);
 }
 
-/* Whether an independent runner makes NaN or infinities of the same data, too. Else the reference is wrong, not the
- * model, and that is the conclusion. */
+/* Whether an independent runner makes NaN of the same data, too. Else the reference is wrong, not the model, and that
+ * is the conclusion. True where that cannot be tested: the cause is not proven then. */
 static bool model_makes_it_elsewhere(struct study *study)
 {
     const char *const runner = "--onnxrt --onnxrt-optimization-level none";
     struct words independent = study_independent_runner(study);
     struct study_step *step;
 
-    if (independent.count == 0)
+    if (independent.count == 0) {
+        study->cause.whole_agrees = true;
         return true;
+    }
     step = step_begin_model(study, "independent", "ONNX Runtime without optimizations", independent);
     step_add_inputs(step, study->whole.inputs, 1);
     step_add(step, "--validate", NULL);
     if (!step_run(step))
         return false;
-    if (step->exit_status == 1 && step->has_result) {
-        step->outcome = "its outputs contain NaN or infinities, too";
-        study_add_evidence(study, "%s makes NaN or infinities of the same data, too", runner);
+    if (step->exit_status == 1 && step->has_result && !has_only_infinities(step)) {
+        step->outcome = "its outputs contain NaN, too";
+        study_add_evidence(study, "%s makes NaN of the same data, too", runner);
+        study->cause.whole_agrees = true;
         return true;
     }
-    step->outcome = step->exit_status == 0 ? "its outputs are numbers" : "does not run";
-    if (step->exit_status != 0) {
-        study_add_not_tested(study, "another reference: %s does not run the model", runner);
+    if (step->exit_status != 0 && !step->has_result) {
+        step->outcome = "does not run";
+        study_add_not_tested(study, "whether the model or the reference makes NaN: %s does not run the model", runner);
         return true;
     }
+    step->outcome = "its outputs contain no NaN";
     study_conclude(study, OUTCOME_NO_QUESTION,
-                   "The reference is wrong: its outputs contain NaN or infinities, those of %s are numbers. To find "
-                   "the node: %s",
-                   runner, command_to_find_node(study, independent));
+                   "The reference is wrong: its outputs contain NaN, those of %s do not. To find the node: %s", runner,
+                   command_to_find_node(study, independent));
     return false;
 }
 

@@ -114,7 +114,7 @@ struct cause {
     /* Largest errors of the model's outputs, see comparison_error(): of the suspect, and of the reference with what the
      * suspect makes in one of these nodes after the other, added up; 0: not measured. */
     double whole_error, explained_error;
-    bool whole_agrees; /* the whole model, with these nodes right; of one that was refused: it runs */
+    bool whole_agrees; /* with these nodes right; of one that was refused: it runs; of NaN: a second runner makes it */
     bool is_judged;    /* by the exact value of each of its nodes */
     bool proven;       /* the minimal case failed in a fresh process, and the whole model agrees without it */
     struct cause_fix fix;
