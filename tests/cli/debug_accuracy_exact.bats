@@ -167,7 +167,7 @@ END
         --runner-build 'toy=python3 fuse.py {model} {engine}' --json result.json
     echo "$output"
     [ "$status" -eq 1 ]
-    logged "Not proven: .*; but that makes an error of .* of the largest magnitude of an output, and the suspect's is .*: something else is wrong"
+    logged "Not proven: .*; but that makes an error of .* of the largest magnitude of an output, and the two sides differ by .*: something else is wrong"
 }
 
 @test "a node that cannot be evaluated in float64 is said not to be judged" {

@@ -247,8 +247,8 @@ static bool explains_error(struct study *study)
         return true;
     cause->sentence =
         study_text(study,
-                   "%s; but that makes an error of %.2g of the largest magnitude of an output, and the suspect's is "
-                   "%.2g: something else is wrong, such as a fusion of these nodes with others",
+                   "%s; but that makes an error of %.2g of the largest magnitude of an output, and the two sides "
+                   "differ by %.2g: something else is wrong, such as a fusion of these nodes with others",
                    cause->sentence, cause->explained_error, cause->whole_error);
     return false;
 }

@@ -168,7 +168,7 @@ static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes 
 static double measure_injected_error(struct study *study, const struct bitset *nodes, const char *made)
 {
     double ret = 0;
-    enum agreement agreement = made != NULL ? study_inject_outputs(study, nodes, made, NULL, &ret) : UNKNOWN;
+    enum agreement agreement = study_measure_injection(study, nodes, made, &ret);
 
     return agreement == AGREES || agreement == DIFFERS ? ret : NAN;
 }
@@ -197,8 +197,9 @@ static bool drop_harmless_nodes(struct node_blame *blame)
 
     bitset_init_copy(&showing, &blame->faulty);
     BITSET_EACH (i, &showing) {
+        double error;
         enum agreement agreement =
-            study_inject_outputs(study, study_node(study, (uint32_t)i), blame->made[i], NULL, NULL);
+            study_measure_injection(study, study_node(study, (uint32_t)i), blame->made[i], &error);
 
         if (agreement == AGREES)
             bitset_remove(&showing, i);

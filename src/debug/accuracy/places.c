@@ -161,8 +161,7 @@ static void drop_harmless_places(struct place_search *search)
         struct failing_place place = search->places.items[i];
         bool is_tested = place.judgement.side == SUSPECT_IS_WRONG && place.made != NULL;
         double error = 0;
-        enum agreement agreement =
-            is_tested ? study_inject_outputs(study, &place.nodes, place.made, NULL, &error) : UNKNOWN;
+        enum agreement agreement = study_measure_injection(study, &place.nodes, is_tested ? place.made : NULL, &error);
 
         all_measured &= agreement == AGREES || agreement == DIFFERS;
         explained += error;

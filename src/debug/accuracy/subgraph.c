@@ -350,19 +350,25 @@ bool find_labelled_nodes(const struct study *study, struct words labels, struct 
 }
 
 /* Compares two files of outputs by the tolerance of the whole; no model is run. */
-static enum agreement compare_outputs(struct study *study, const char *values, const char *golden, const char *why)
+/* `ret_error` may be NULL, see comparison_error(). */
+static enum agreement compare_outputs(struct study *study, const char *values, const char *golden, const char *why,
+                                      double *ret_error)
 {
     struct study_step *step = step_begin(study, "outputs", why);
+    enum agreement ret;
 
     step->is_control = true;
     step_add(step, "run", "--load-outputs", values, golden, NULL);
     step_add_words(step, study->whole.tolerance);
-    return step_try(step);
+    ret = step_try(step);
+    if (ret_error != NULL && (ret == AGREES || ret == DIFFERS))
+        *ret_error = comparison_error(step);
+    return ret;
 }
 
 enum agreement compare_with_golden(struct study *study, const char *values, const char *why)
 {
-    return compare_outputs(study, values, study->whole.golden, why);
+    return compare_outputs(study, values, study->whole.golden, why, NULL);
 }
 
 static bool is_made_by(const struct model *model, uint32_t value, const struct bitset *nodes)
@@ -580,7 +586,7 @@ enum agreement study_inject_outputs(struct study *study, const struct bitset *no
     cut_behind_nodes(study, nodes, false, &rest);
     if (rest.outputs.count < study->graph.outputs.count) /* some of what was made are outputs of the model */
         agreement = compare_outputs(study, made, base != NULL ? base->values : study->whole.golden,
-                                    "Those of them that are the model's outputs");
+                                    "Those of them that are the model's outputs", ret_error);
     if (agreement == UNKNOWN || agreement == DIFFERS || rest.outputs.count == 0)
         return agreement;
     subject = make_injected_case(study, nodes, &rest, made);
@@ -592,4 +598,16 @@ enum agreement study_inject_outputs(struct study *study, const struct bitset *no
     if (ret_error != NULL && (agreement == AGREES || agreement == DIFFERS))
         *ret_error = comparison_error(step);
     return agreement;
+}
+
+enum agreement study_measure_injection(struct study *study, const struct bitset *nodes, const char *made,
+                                       double *ret_error)
+{
+    struct injection_base base;
+
+    *ret_error = 0;
+    if (made == NULL || study->values == NULL || !study_make_injection_base(study, nodes, study->values, &base))
+        return UNKNOWN;
+    base.values = study->whole.golden; /* of the nodes' own outputs, those of the model count */
+    return study_inject_outputs(study, nodes, made, &base, ret_error);
 }

@@ -133,6 +133,11 @@ bool study_make_injection_base(struct study *study, const struct bitset *nodes, 
 enum agreement study_inject_outputs(struct study *study, const struct bitset *nodes, const char *made,
                                     const struct injection_base *base, double *ret_error);
 
+/* The same, compared with the reference whose model is cut in the same place and has its own values there: a cut alone
+ * has other outputs where the reference fuses these nodes with others. UNKNOWN without `made` (NULL). */
+enum agreement study_measure_injection(struct study *study, const struct bitset *nodes, const char *made,
+                                       double *ret_error);
+
 /* Whether the reference agrees with the suspect when the suspect's values, of the file `suspect_values`, replace the
  * outputs of these nodes. `*ret_model` and `ret_rest` are as of study_replace_nodes(). */
 enum agreement study_replace_in_reference(struct study *study, const struct bitset *nodes, const char *suspect_values,
