@@ -66,11 +66,6 @@ static enum data_type rounded_type(enum data_type type, const char *precision)
     return strcmp(precision, "bfloat16") == 0 ? DATA_BFLOAT16 : DATA_FLOAT32;
 }
 
-static double unit_roundoff_of(enum data_type type)
-{
-    return type == DATA_FLOAT16 ? 0x1p-11 : type == DATA_BFLOAT16 ? 0x1p-8 : 0x1p-24;
-}
-
 static double largest_finite(const struct tensor *exact)
 {
     const double *items = exact->data;
@@ -158,7 +153,7 @@ static double rounding_of_output(const struct evaluated_outputs *outputs, const 
     double ret = fmax(error_of_tensor(exact, &outputs->forwards.items[output].tensor),
                       error_of_tensor(exact, &outputs->backwards.items[output].tensor));
 
-    return isfinite(ret) ? fmax(ret, unit_roundoff_of(outputs->type)) : ret;
+    return isfinite(ret) ? fmax(ret, data_type_unit_roundoff(outputs->type)) : ret;
 }
 
 /* ---- The verdict ---- */

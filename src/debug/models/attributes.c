@@ -5,41 +5,9 @@
 
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
+#include "onnx/proto/node_attribute.h"
 
 #define MOST_LISTED_ELEMENTS 8
-
-/* Of a decoded value, so that encodings of a list do not matter. */
-static struct hash hash_attribute_value(const struct attribute *attribute)
-{
-    struct attribute_walk walk = attribute_walk(attribute);
-    struct hash ret = hash_bytes(&attribute->type, sizeof(attribute->type));
-    struct span bytes;
-    int64_t integer;
-    float number;
-
-    switch (attribute->type) {
-    case ATTRIBUTE_ONE_FLOAT:
-        return hash_combine(ret, hash_bytes(&attribute->number, sizeof(attribute->number)));
-    case ATTRIBUTE_ONE_INTEGER:
-        return hash_combine(ret, hash_bytes(&attribute->integer, sizeof(attribute->integer)));
-    case ATTRIBUTE_MANY_INTEGERS:
-        while (attribute_next_integer(&walk, &integer))
-            ret = hash_combine(ret, hash_bytes(&integer, sizeof(integer)));
-        return ret;
-    case ATTRIBUTE_MANY_FLOATS:
-        while (attribute_next_float(&walk, &number))
-            ret = hash_combine(ret, hash_bytes(&number, sizeof(number)));
-        return ret;
-    case ATTRIBUTE_MANY_STRINGS:
-    case ATTRIBUTE_MANY_TENSORS:
-    case ATTRIBUTE_MANY_GRAPHS:
-        while (attribute_next_bytes(&walk, &bytes))
-            ret = hash_combine(ret, hash_bytes(bytes.data, bytes.size));
-        return ret;
-    default:
-        return hash_combine(ret, hash_bytes(attribute->bytes.data, attribute->bytes.size));
-    }
-}
 
 struct hash attributes_hash(struct span node)
 {
@@ -52,52 +20,33 @@ struct hash attributes_hash(struct span node)
         struct hash hash;
 
         attribute_read(message, &attribute);
-        hash = hash_combine(hash_bytes(attribute.name.data, attribute.name.size), hash_attribute_value(&attribute));
+        hash = hash_combine(hash_bytes(attribute.name.data, attribute.name.size), attribute_value_hash(&attribute));
         ret.low += hash.low;
         ret.high += hash.high;
     }
     return ret;
 }
 
-static bool find_attribute_named(struct span node, struct text name, struct attribute *ret)
-{
-    struct wire_reader reader = wire_reader_of(node);
-    bool found = false;
-    struct span message;
-
-    while (wire_next_bytes(&reader, NODE_ATTRIBUTE, &message)) {
-        struct attribute attribute;
-
-        attribute_read(message, &attribute);
-        if (!text_equal(attribute.name, name))
-            continue;
-        *ret = attribute;
-        found = true;
-    }
-    return found;
-}
-
 void attributes_compare(struct span a, struct span b, struct attribute_differences *ret)
 {
     struct wire_reader reader_a = wire_reader_of(a), reader_b = wire_reader_of(b);
     struct attribute attribute, other;
-    struct span message;
+    struct span message, found;
 
     while (wire_next_bytes(&reader_b, NODE_ATTRIBUTE, &message)) {
-        bool is_in_a;
-
+        found = (struct span){NULL, 0};
         attribute_read(message, &attribute);
-        is_in_a = find_attribute_named(a, attribute.name, &other);
-        if (is_in_a && hash_equal(hash_attribute_value(&attribute), hash_attribute_value(&other)))
-            continue;
-        *VECTOR_APPEND(ret) = (struct attribute_difference){
-            attribute.name, is_in_a ? other.message : (struct span){NULL, 0}, attribute.message};
+        if (node_attribute_find_text(a, attribute.name, &found)) {
+            attribute_read(found, &other);
+            if (hash_equal(attribute_value_hash(&attribute), attribute_value_hash(&other)))
+                continue;
+        }
+        *VECTOR_APPEND(ret) = (struct attribute_difference){attribute.name, found, message};
     }
     while (wire_next_bytes(&reader_a, NODE_ATTRIBUTE, &message)) {
         attribute_read(message, &attribute);
-        if (!find_attribute_named(b, attribute.name, &other))
-            *VECTOR_APPEND(ret) =
-                (struct attribute_difference){attribute.name, attribute.message, (struct span){NULL, 0}};
+        if (!node_attribute_find_text(b, attribute.name, &found))
+            *VECTOR_APPEND(ret) = (struct attribute_difference){attribute.name, message, (struct span){NULL, 0}};
     }
 }
 

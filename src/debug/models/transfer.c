@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/model.h"
+#include "onnx/edit/node.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/model/unused_names.h"
 #include "onnx/proto/attribute.h"
@@ -92,9 +93,9 @@ static int import_node(struct transfer *transfer, uint32_t number, uint32_t valu
     const struct model *a = transfer->pairing->a.model;
     const struct node *node = &a->nodes.items[number];
     struct arena *arena = &transfer->copy->arena;
-    struct span field = node->field;
+    struct span field =
+        node_set_name(arena, node->field, unused_names_make(&transfer->names, node->name, "_of_a"));
 
-    field = replace_name(arena, field, NODE_NAME, 0, unused_names_make(&transfer->names, node->name, "_of_a"));
     if (node->has_subgraphs)
         return refuse_node(transfer, number, "it has bodies", err);
     if (model_opset(a) != model_opset(transfer->pairing->b.model))

@@ -21,22 +21,6 @@ struct weight_pair {
     double unit; /* relative rounding of the type with fewer digits; 0: equal types */
 };
 
-static double find_unit_roundoff(enum data_type type)
-{
-    switch (type) {
-    case DATA_FLOAT64:
-        return 0x1p-53;
-    case DATA_FLOAT32:
-        return 0x1p-24;
-    case DATA_FLOAT16:
-        return 0x1p-11;
-    case DATA_BFLOAT16:
-        return 0x1p-8;
-    default:
-        return 0;
-    }
-}
-
 static bool are_equal_elements(const struct weight_pair *pair, double a, double b)
 {
     return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 2 * pair->unit * fabs(a);
@@ -112,24 +96,6 @@ static bool find_transposition(const struct weight_pair *pair, struct weight_rel
 static bool is_multiple(double a, double b, double scale)
 {
     return fabs(b - scale * a) <= SCALE_TOLERANCE * fabs(scale * a);
-}
-
-/* The common factor of all elements; NAN if there is none. */
-static double find_weight_scale(const struct weight_pair *pair)
-{
-    size_t largest = 0;
-    double scale;
-
-    for (size_t i = 1; i < pair->count; i++)
-        if (fabs(pair->a[i]) > fabs(pair->a[largest]))
-            largest = i;
-    scale = pair->b[largest] / pair->a[largest];
-    if (!isfinite(scale) || scale == 0)
-        return NAN;
-    for (size_t i = 0; i < pair->count; i++)
-        if (!is_multiple(pair->a[i], pair->b[i], scale))
-            return NAN;
-    return scale;
 }
 
 /* ---- Slices along an axis ---- */
@@ -282,7 +248,7 @@ static enum weight_relation_kind choose_relation(struct weight_pair *pair, struc
     if (find_transposition(pair, ret))
         return WEIGHT_IS_TRANSPOSED;
     ret->error = find_largest_difference(pair);
-    ret->scale = find_weight_scale(pair);
+    ret->scale = find_slice_scale(pair, &(struct weight_axis){1, 1, pair->count}, 0);
     if (isfinite(ret->scale))
         return WEIGHT_IS_SCALED;
     if (same_shape && find_differing_slices(pair, ret))
@@ -294,7 +260,7 @@ static enum weight_relation_kind choose_relation(struct weight_pair *pair, struc
 void weight_relate(const struct tensor *a, const struct tensor *b, struct weight_relation *ret)
 {
     struct weight_pair pair = {.count = tensor_elements(a), .shape_a = &a->shape, .shape_b = &b->shape};
-    double units[] = {find_unit_roundoff(a->type), find_unit_roundoff(b->type)};
+    double units[] = {data_type_unit_roundoff(a->type), data_type_unit_roundoff(b->type)};
 
     *ret = (struct weight_relation){.kind = WEIGHT_IS_INCOMPARABLE,
                                     .shapes = {a->shape, b->shape},

@@ -148,3 +148,35 @@ bool attribute_next_bytes(struct attribute_walk *walk, struct span *ret)
         }
     return false;
 }
+
+struct hash attribute_value_hash(const struct attribute *attribute)
+{
+    struct attribute_walk walk = attribute_walk(attribute);
+    struct hash ret = hash_bytes(&attribute->type, sizeof(attribute->type));
+    struct span bytes;
+    int64_t integer;
+    float number;
+
+    switch (attribute->type) {
+    case ATTRIBUTE_ONE_FLOAT:
+        return hash_combine(ret, hash_bytes(&attribute->number, sizeof(attribute->number)));
+    case ATTRIBUTE_ONE_INTEGER:
+        return hash_combine(ret, hash_bytes(&attribute->integer, sizeof(attribute->integer)));
+    case ATTRIBUTE_MANY_INTEGERS:
+        while (attribute_next_integer(&walk, &integer))
+            ret = hash_combine(ret, hash_bytes(&integer, sizeof(integer)));
+        return ret;
+    case ATTRIBUTE_MANY_FLOATS:
+        while (attribute_next_float(&walk, &number))
+            ret = hash_combine(ret, hash_bytes(&number, sizeof(number)));
+        return ret;
+    case ATTRIBUTE_MANY_STRINGS:
+    case ATTRIBUTE_MANY_TENSORS:
+    case ATTRIBUTE_MANY_GRAPHS:
+        while (attribute_next_bytes(&walk, &bytes))
+            ret = hash_combine(ret, hash_bytes(bytes.data, bytes.size));
+        return ret;
+    default:
+        return hash_combine(ret, hash_bytes(attribute->bytes.data, attribute->bytes.size));
+    }
+}

@@ -7,6 +7,7 @@
 #ifndef ONNX_PROTO_ATTRIBUTE_H
 #define ONNX_PROTO_ATTRIBUTE_H
 
+#include "base/hash.h"
 #include "onnx/proto/wire.h"
 
 /* AttributeProto.AttributeType; the published schema calls INTEGER "INT" and so on. */
@@ -53,5 +54,8 @@ struct attribute_walk attribute_walk(const struct attribute *attribute);
 bool attribute_next_float(struct attribute_walk *walk, float *ret);
 bool attribute_next_integer(struct attribute_walk *walk, int64_t *ret);
 bool attribute_next_bytes(struct attribute_walk *walk, struct span *ret);
+
+/* The hash of an attribute's type and value, without its name: equal for different encodings of a list of numbers. */
+struct hash attribute_value_hash(const struct attribute *attribute);
 
 #endif

@@ -5,24 +5,25 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-static bool attribute_is_called(struct span attribute, const char *name)
-{
-    return text_equal_string(wire_find_text(attribute, ATTRIBUTE_NAME), name);
-}
-
-bool node_attribute_find(struct span node, const char *name, struct span *ret)
+bool node_attribute_find_text(struct span node, struct text name, struct span *ret)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
     bool found = false;
 
     while (wire_next(&reader, &field)) {
-        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !attribute_is_called(field.bytes, name))
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES ||
+            !text_equal(wire_find_text(field.bytes, ATTRIBUTE_NAME), name))
             continue;
         *ret = field.bytes;
         found = true;
     }
     return found;
+}
+
+bool node_attribute_find(struct span node, const char *name, struct span *ret)
+{
+    return node_attribute_find_text(node, text_of(name), ret);
 }
 
 bool node_attribute_read(struct span node, const char *name, struct attribute *ret)

@@ -10,6 +10,9 @@
 /* The AttributeProto of this name. False if the node (a NodeProto) has none. Of duplicates the last one counts. */
 bool node_attribute_find(struct span node, const char *name, struct span *ret);
 
+/* The same with a name that need not end with a NUL. */
+bool node_attribute_find_text(struct span node, struct text name, struct span *ret);
+
 /* The same attribute, decoded. */
 bool node_attribute_read(struct span node, const char *name, struct attribute *ret);
 

@@ -73,43 +73,13 @@ size_t node_operand_count(const struct model *model, const struct node *node)
     return count;
 }
 
-static bool numbers_are_equal(const struct attribute *a, const struct attribute *b)
-{
-    struct attribute_walk walk_a = attribute_walk(a), walk_b = attribute_walk(b);
-    int64_t integer_a = 0, integer_b = 0;
-    float float_a = 0, float_b = 0;
-
-    for (;;) {
-        bool are_integers = a->type == ATTRIBUTE_MANY_INTEGERS;
-        bool more_a =
-            are_integers ? attribute_next_integer(&walk_a, &integer_a) : attribute_next_float(&walk_a, &float_a);
-        bool more_b =
-            are_integers ? attribute_next_integer(&walk_b, &integer_b) : attribute_next_float(&walk_b, &float_b);
-
-        if (more_a != more_b || integer_a != integer_b || memcmp(&float_a, &float_b, sizeof(float_a)) != 0)
-            return false;
-        if (!more_a)
-            return true;
-    }
-}
-
 static bool attributes_are_equal(const struct attribute *a, const struct attribute *b)
 {
-    if (a->type != b->type)
-        return false;
-    switch (a->type) {
-    case ATTRIBUTE_ONE_FLOAT:
-        return memcmp(&a->number, &b->number, sizeof(a->number)) == 0;
-    case ATTRIBUTE_ONE_INTEGER:
-        return a->integer == b->integer;
-    case ATTRIBUTE_ONE_STRING:
-        return text_equal(span_text(a->bytes), span_text(b->bytes));
-    case ATTRIBUTE_MANY_INTEGERS:
-    case ATTRIBUTE_MANY_FLOATS:
-        return numbers_are_equal(a, b);
-    default:
-        return true;
-    }
+    bool is_compared = a->type == ATTRIBUTE_ONE_FLOAT || a->type == ATTRIBUTE_ONE_INTEGER ||
+                       a->type == ATTRIBUTE_ONE_STRING || a->type == ATTRIBUTE_MANY_INTEGERS ||
+                       a->type == ATTRIBUTE_MANY_FLOATS;
+
+    return a->type == b->type && (!is_compared || hash_equal(attribute_value_hash(a), attribute_value_hash(b)));
 }
 
 bool nodes_are_alike(const struct model *a_model, const struct node *a, const struct model *b_model,
@@ -126,16 +96,11 @@ bool nodes_are_alike(const struct model *a_model, const struct node *a, const st
     while (wire_next(&reader, &field)) {
         struct attribute of_a, of_b;
         struct span other;
-        char name[64];
 
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES)
             continue;
         attribute_read(field.bytes, &of_a);
-        if (of_a.name.size >= sizeof(name))
-            continue;
-        memcpy(name, of_a.name.data, of_a.name.size);
-        name[of_a.name.size] = '\0';
-        if (!node_attribute_find(b->message, name, &other))
+        if (!node_attribute_find_text(b->message, of_a.name, &other))
             continue;
         attribute_read(other, &of_b);
         if (!attributes_are_equal(&of_a, &of_b))

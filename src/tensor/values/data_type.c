@@ -80,6 +80,22 @@ bool data_type_is_signed(enum data_type type)
     return find_type_description(type)->kind == KIND_SIGNED;
 }
 
+double data_type_unit_roundoff(enum data_type type)
+{
+    switch (type) {
+    case DATA_FLOAT64:
+        return 0x1p-53;
+    case DATA_FLOAT32:
+        return 0x1p-24;
+    case DATA_FLOAT16:
+        return 0x1p-11;
+    case DATA_BFLOAT16:
+        return 0x1p-8;
+    default:
+        return 0;
+    }
+}
+
 /* Never inlined: GCC 12 removes such a pair of casts when it vectorises several of them. */
 __attribute__((noinline)) double float64_round_to_float32(double value)
 {

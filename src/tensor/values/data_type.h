@@ -44,6 +44,9 @@ bool data_type_is_float(enum data_type type);     /* any floating type, the 8- a
 bool data_type_is_integer(enum data_type type);   /* signed or unsigned, 4-bit included; not bool */
 bool data_type_is_signed(enum data_type type);    /* of an integer type */
 
+/* Unit roundoff: largest relative error of rounding to the type. 0 for all but float64, float32, float16, bfloat16. */
+double data_type_unit_roundoff(enum data_type type);
+
 /* Conversions between single elements of the small floating types and float32, rounding to nearest even. Overflow
  * gives infinity, or NaN in the types that have no infinity (ONNX, "Float stored in 8 bits"). */
 double float64_round_to_float32(double value);
