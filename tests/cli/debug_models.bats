@@ -149,3 +149,50 @@ finds()
     [ "$status" -eq 0 ]
     logged 'The outputs agree'
 }
+
+@test "a weight with equal elements in another shape is a cause, and listed as a difference" {
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" square a.onnx
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" square column b.onnx
+    run polygraphy debug models a.onnx b.onnx
+    [ "$status" -eq 0 ]
+    logged "Cause: 'row' of 'add_row' .Add. has the shape .4, 1., not .4,."
+    run polygraphy inspect diff-models a.onnx b.onnx
+    logged '1 of their weights, attributes or inputs differ, 1 of these in shape or type only'
+}
+
+@test "integers that differ are counted; inputs of other names, random nodes and NaN are reported" {
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" largest a.onnx
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" largest transposed renamed b.onnx
+    run polygraphy debug models a.onnx b.onnx
+    [ "$status" -eq 0 ]
+    logged "Evidence: output '[a-z]*' differs from A's in [1-4] of 4 elements"
+    logged "inputs of B paired with those of A that have other names: '[a-z]*' and A's 'x', '[a-z]*' and A's 'mask'"
+    make_pair noise
+    run polygraphy debug models a.onnx b.onnx
+    [ "$status" -eq 0 ]
+    logged "Cause: 'norm' .LayerNormalization. reads 'noisy', not 'x'"
+    logged "B's node 'noise' .RandomNormalLike. produces random values"
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/equal_models.py" more_outputs c.onnx
+    run polygraphy debug models c.onnx c.onnx
+    [ "$status" -eq 0 ]
+    logged '1 output of A with NaN or infinities'
+    run polygraphy debug models c.onnx a.onnx
+    logged 'Not tested: 1 of 2 outputs of A'
+}
+
+@test "external data: each model has its own folder, and weights that cannot be read are an error" {
+    make_pair scaled
+    mkdir a b
+    for name in a b; do
+        /usr/bin/python3 -c 'import onnx, sys
+onnx.save(onnx.load(sys.argv[1]), sys.argv[2], save_as_external_data=True, location="w.bin", size_threshold=0)' \
+            $name.onnx $name/m.onnx
+    done
+    run polygraphy debug models a/m.onnx b/m.onnx --external-data-dir a
+    [ "$status" -eq 0 ]
+    logged "Cause: 'w_k' of 'key' .MatMul. is 2 times A's"
+    rm b/w.bin
+    run polygraphy inspect diff-models b/m.onnx b/m.onnx
+    [ "$status" -eq 1 ]
+    [[ $output == *"cannot find external data"* ]]
+}

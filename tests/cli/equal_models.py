@@ -221,6 +221,41 @@ def shuffled(model):
 
 
 @variant
+def square(model):
+    """A row of 4 numbers is added to a square matrix."""
+    del model.graph.node[:]
+    model.graph.node.append(helper.make_node("Add", ["mask", "row"], ["y"], "add_row"))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4, 4]))
+    model.graph.initializer.append(numpy_helper.from_array(numpy.arange(4, dtype=numpy.float32), "row"))
+
+
+@variant
+def column(model):
+    """Of `square`: the row is a column, with the same elements."""
+    set_weight(model, "row", lambda value: value.reshape(4, 1))
+
+
+@variant
+def largest(model):
+    """The output is the position of the largest number, an integer."""
+    model.graph.node.append(helper.make_node("ArgMax", ["y"], ["at"], "argmax", axis=-1, keepdims=0))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("at", TensorProto.INT64, [1, 4]))
+
+
+@variant
+def more_outputs(model):
+    """The root of negative numbers is an output, too: NaN."""
+    model.graph.node.append(helper.make_node("Sqrt", ["y"], ["root"], "root"))
+    model.graph.output.append(helper.make_tensor_value_info("root", TensorProto.FLOAT, [1, 4, 8]))
+
+
+@variant
+def noise(model):
+    model.graph.node.insert(0, helper.make_node("RandomNormalLike", ["x"], ["noisy"], "noise"))
+    find(model, "norm").input[0] = "noisy"
+
+
+@variant
 def unrelated(model):
     """Another model with the same inputs and outputs."""
     del model.graph.node[:]

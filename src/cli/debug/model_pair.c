@@ -7,20 +7,11 @@
 
 int model_pair_open(const char *path, const char *external_folder, struct model **ret, struct error *err)
 {
-    struct model *model = NULL;
-    int rc = model_open(path, external_folder, &model, err);
+    int rc = model_open(path, external_folder, ret, err);
 
-    if (rc < 0)
-        return rc;
-    rc = model_lower_constants(model, err);
     if (rc == 0)
-        rc = model_sort_nodes(model, err);
-    if (rc < 0) {
-        model_free(model);
-        return rc;
-    }
-    *ret = model;
-    return 0;
+        rc = model_lower_constants(*ret, err);
+    return rc == 0 ? model_sort_nodes(*ret, err) : rc;
 }
 
 static const struct result_column difference_columns[] = {
@@ -62,6 +53,21 @@ static const struct result_table only_in_b_table = {
     .column_count = ARRAY_LEN(node_columns),
 };
 
+/* What equal nodes may compute differently. */
+static void add_uncompared_meaning(const struct model_pairing *pairing, struct result *ret)
+{
+    const struct model *a = pairing->a.model, *b = pairing->b.model;
+
+    if (model_opset(a) != model_opset(b))
+        result_add_line(ret, RESULT_NOTE,
+                        "A uses version %lld of ONNX's operators, B version %lld: equal nodes may compute other values",
+                        (long long)model_opset(a), (long long)model_opset(b));
+    if (a->function_count + b->function_count > 0)
+        result_add_line(ret, RESULT_NOT_TESTED, "functions of the models: their nodes are not compared");
+    if (pairing->a.sparse_constants + pairing->b.sparse_constants > 0)
+        result_add_line(ret, RESULT_NOT_TESTED, "sparse constants: their elements are not compared");
+}
+
 static const char *name_of_value(struct arena *arena, const struct model *model, uint32_t value)
 {
     return value != VALUE_NONE ? arena_text(arena, model->values.items[value].name) : NULL;
@@ -101,6 +107,7 @@ void model_pair_add_tables(const struct model_pairing *pairing, const struct mod
     }
     add_unpaired_nodes(&pairing->a, &only_in_a_table, ret);
     add_unpaired_nodes(&pairing->b, &only_in_b_table, ret);
+    add_uncompared_meaning(pairing, ret);
     result_add_count(ret, "nodes_of_a", a->nodes.count);
     result_add_count(ret, "nodes_of_b", b->nodes.count);
     result_add_count(ret, "paired_nodes", pairing->paired_nodes);

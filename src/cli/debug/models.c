@@ -14,6 +14,9 @@
 #include "cli/options/groups.h"
 #include "debug/models/study.h"
 #include "onnx/edit/rebuild.h"
+#include "onnx/model/operators.h"
+
+#define MOST_LISTED_PAIRS 3
 
 struct debug_models_settings {
     struct debug_values debug;       /* of its session there is none */
@@ -81,12 +84,12 @@ static void set_models_verdict(const struct models_command *command, struct resu
         break;
     case MODELS_DIFFER:
         if (command->pairing.paired_nodes == 0)
-            result_set_verdict(result, REPORT_FAILED,
-                               "The outputs differ, and no nodes could be paired: the models have no structure in "
-                               "common");
+            result_set_verdict(result, REPORT_FAILED, "The outputs differ, and no nodes could be paired");
         else if (study->causes.count > 0)
-            result_set_verdict(result, REPORT_FAILED, "Suspected: %s; the outputs differ with A's part put in, too",
-                               causes.data);
+            result_set_verdict(result, REPORT_FAILED,
+                               "No cause found: with A's part%s some tensors of B equal A's, but the outputs still "
+                               "differ: %s",
+                               study->causes.count > 1 ? "s" : "", causes.data);
         else
             result_set_verdict(result, REPORT_FAILED,
                                "The outputs differ, and no difference between the models that was tested is the "
@@ -98,35 +101,78 @@ static void set_models_verdict(const struct models_command *command, struct resu
 static void add_divergence(const struct models_command *command, struct result *result)
 {
     const struct model_study *study = &command->study;
-    struct text output = command->b->values.items[study->worst_output].name;
-    char error[NUMBER_TEXT_SIZE], tolerance[NUMBER_TEXT_SIZE];
+    char tolerance[NUMBER_TEXT_SIZE];
     SCOPED_STRING(node);
 
-    if (isfinite(study->error))
-        result_add_line(result, RESULT_EVIDENCE,
-                        "output '" TEXT_FORMAT "' differs by %s of its largest magnitude (tolerance %s)",
-                        TEXT_ARGS(output), number_to_text_short(study->error, error),
-                        number_to_text_short(study->tolerance, tolerance));
-    else
-        result_add_line(result, RESULT_EVIDENCE,
-                        "output '" TEXT_FORMAT "' has another shape than A's, or NaN or infinities in other places",
-                        TEXT_ARGS(output));
+    result_add_line(result, RESULT_EVIDENCE, "output '" TEXT_FORMAT "' %s (tolerance %s)",
+                    TEXT_ARGS(command->b->values.items[study->worst_output].name), study->worst_text.data,
+                    number_to_text_short(study->tolerance, tolerance));
     if (study->first_node == NODE_NONE)
         return;
     node_describe(command->b, study->first_node, &node);
-    output = command->b->values.items[study->first_value].name;
-    if (isfinite(study->first_error))
-        result_add_line(
-            result, RESULT_EVIDENCE,
-            "the models first diverge at %s: all of its inputs equal tensors of A, and its output '" TEXT_FORMAT
-            "' differs from A's by %s of its largest magnitude",
-            node.data, TEXT_ARGS(output), number_to_text_short(study->first_error, error));
-    else
-        result_add_line(
-            result, RESULT_EVIDENCE,
-            "the models first diverge at %s: all of its inputs equal tensors of A, and its output '" TEXT_FORMAT
-            "' equals none",
-            node.data, TEXT_ARGS(output));
+    result_add_line(result, RESULT_EVIDENCE,
+                    "the models first diverge at %s: each computed input equals a tensor of A, and its output "
+                    "'" TEXT_FORMAT "' %s",
+                    node.data, TEXT_ARGS(command->b->values.items[study->first_value].name), study->first_text.data);
+}
+
+/* Inputs or outputs of B whose counterparts in A have other names: a wrong pair would be a difference, too. */
+static void add_renamed_tensors(const struct models_command *command, const struct value_list *values, const char *what,
+                                struct result *result)
+{
+    SCOPED_STRING(names);
+    size_t count = 0;
+
+    for (size_t i = 0; i < values->count; i++) {
+        uint32_t partner = command->pairing.b.values[values->items[i]];
+        struct text name = command->b->values.items[values->items[i]].name;
+
+        if (partner == VALUE_NONE || text_equal(command->a->values.items[partner].name, name))
+            continue;
+        if (count++ < MOST_LISTED_PAIRS)
+            string_add_format(&names, "%s'" TEXT_FORMAT "' and A's '" TEXT_FORMAT "'", count > 1 ? ", " : "",
+                              TEXT_ARGS(name), TEXT_ARGS(command->a->values.items[partner].name));
+    }
+    if (count > 0)
+        result_add_line(result, RESULT_NOTE, "%s%s of B paired with those of A that have other names: %s%s", what,
+                        count > 1 ? "s" : "", names.data, count > MOST_LISTED_PAIRS ? ", ..." : "");
+}
+
+static void add_random_node(const struct model *model, const char *which, struct result *result)
+{
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        SCOPED_STRING(node);
+
+        if (!node_is_random(&model->nodes.items[i]))
+            continue;
+        node_describe(model, i, &node);
+        result_add_line(result, RESULT_CAUTION,
+                        "%s's node %s produces random values: the models may differ for this reason alone", which,
+                        node.data);
+        return;
+    }
+}
+
+/* What the comparison of the outputs leaves out. */
+static void add_uncompared(const struct models_command *command, struct result *result)
+{
+    const struct model_study *study = &command->study;
+
+    add_random_node(command->a, "A", result);
+    add_random_node(command->b, "B", result);
+    add_renamed_tensors(command, &command->b->inputs, "input", result);
+    add_renamed_tensors(command, &command->b->outputs, "output", result);
+    if (study->nonfinite_outputs > 0)
+        result_add_line(result, RESULT_CAUTION,
+                        "%zu output%s of A with NaN or infinities, which are equal at equal positions: other input "
+                        "data may show more (--load-inputs, --val-range)",
+                        study->nonfinite_outputs, study->nonfinite_outputs > 1 ? "s" : "");
+    if (study->uncompared_outputs > 0)
+        result_add_line(result, RESULT_NOT_TESTED, "%zu of %zu outputs of B, which have no tensor of A as counterpart",
+                        study->uncompared_outputs, command->b->outputs.count);
+    if (study->outputs_of_a_only > 0)
+        result_add_line(result, RESULT_NOT_TESTED, "%zu of %zu outputs of A, which have no output of B as counterpart",
+                        study->outputs_of_a_only, command->a->outputs.count);
 }
 
 static void add_experiments(const struct models_command *command, struct result *result)
@@ -175,14 +221,13 @@ static void fill_models_result(struct models_command *command, struct result *re
     if (study->outcome != MODELS_AGREE)
         add_divergence(command, result);
     add_experiments(command, result);
-    result_add_line(result, RESULT_EVIDENCE, "%zu of %zu tensors of B equal one of A", study->equal_values,
-                    study->values);
+    result_add_line(result, RESULT_EVIDENCE,
+                    "%zu of the tensors that nodes of B compute have an equal counterpart in A, of %zu",
+                    study->equal_values, study->values);
     result_add_line(result, RESULT_NOT_TESTED,
                     "other input data (--load-inputs, --seed), optimizations of runtimes: `polygraphy debug accuracy` "
                     "compares runners");
-    if (study->uncompared_outputs > 0)
-        result_add_line(result, RESULT_NOT_TESTED, "%zu of %zu outputs of B, which have no tensor of A as counterpart",
-                        study->uncompared_outputs, command->b->outputs.count);
+    add_uncompared(command, result);
     add_models_fix(command, result);
     model_pair_add_tables(&command->pairing, &command->differences, result);
     for (size_t i = 0; i < study->causes.count; i++)
@@ -217,10 +262,11 @@ static int open_both_models(struct models_command *command, struct error *err)
     log_message(command->context->log, LOG_INFO, "A: %s\nB: %s", settings->file.model.path, settings->other);
     rc = model_pair_open(settings->file.model.path, settings->file.load.external_data_dir, &command->a, err);
     if (rc == 0)
-        rc = model_pair_open(settings->other, settings->file.load.external_data_dir, &command->b, err);
+        rc = model_pair_open(settings->other, NULL, &command->b, err);
+    if (rc == 0)
+        rc = model_pairing_make(command->a, command->b, &command->pairing, err);
     if (rc < 0)
         return rc;
-    model_pairing_make(command->a, command->b, &command->pairing);
     model_differences_find(&command->pairing, &command->differences);
     return data_loader_from_options(command->context, &settings->file, command->a, &command->loader, err);
 }
@@ -234,6 +280,7 @@ static int study_models(struct models_command *command, struct error *err)
     command->study.backend = &onnxrt_backend;
     command->study.request = &command->request;
     command->study.loader = command->loader;
+    command->study.log = command->context->log;
     command->study.tolerance = command->settings->tolerance;
     return model_study_run(&command->study, err);
 }
@@ -257,13 +304,10 @@ static void release_models_command(struct models_command *command)
 {
     model_study_release(&command->study);
     model_differences_release(&command->differences);
-    if (command->pairing.a.model != NULL)
-        model_pairing_release(&command->pairing);
+    model_pairing_release(&command->pairing);
     data_loader_free(command->loader);
-    if (command->a != NULL)
-        model_free(command->a);
-    if (command->b != NULL)
-        model_free(command->b);
+    model_free(command->a);
+    model_free(command->b);
 }
 
 static int debug_models_run(const struct command_context *context, const struct debug_models_settings *settings,
@@ -283,7 +327,7 @@ static int debug_models_run(const struct command_context *context, const struct 
         rc = save_repaired_model(&command, err);
     if (rc < 0)
         goto done;
-    is_answered = command.study.outcome != MODELS_DIFFER;
+    is_answered = command.study.outcome == MODELS_AGREE || command.study.outcome == MODELS_HAVE_CAUSE;
     fill_models_result(&command, outputs.result);
     debug_outputs_add_model(&outputs, command.b);
     rc = debug_outputs_finish(&outputs, NULL, rc, is_answered, err);
@@ -303,7 +347,7 @@ static const struct command_group groups[] = {
     DEBUG_RESULT_GROUPS(struct debug_models_settings),
     COMMAND_GROUP(struct debug_models_settings, file.data, data_loader_options),
     COMMAND_GROUP(struct debug_models_settings, file.onnxrt, onnxrt_library_options),
-    COMMAND_GROUP(struct debug_models_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct debug_models_settings, file.load, onnx_load_folder_options),
 };
 
 const struct command cmd_debug_models = {
@@ -312,7 +356,7 @@ const struct command cmd_debug_models = {
     .description =
         "Finds out why a model computes other outputs than another one that should be the same: from another exporter "
         "or converter, with fused nodes, other weights, another operator set. The first model is the reference, A, the "
-        "second one the suspect, B.\n\n"
+        "second one the suspect, B, with its external data in its own folder.\n\n"
         "Both run on the same inputs in ONNX Runtime without optimizations, with every tensor as an output. Nodes are "
         "paired by structure and tensors by value, whatever their names are. Where B first diverges, A's weight, "
         "attribute, input or nodes are put in its place. A cause is only named if B with A's part agrees with A; -o "

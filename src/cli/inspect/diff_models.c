@@ -25,12 +25,12 @@ static const struct option_group diff_models_options = {
     OPTION_ROWS(options),
 };
 
-static size_t count_harmful(const struct model_differences *differences)
+static size_t count_harmless(const struct model_differences *differences)
 {
     size_t ret = 0;
 
     for (size_t i = 0; i < differences->count; i++)
-        ret += !differences->items[i].is_harmless;
+        ret += differences->items[i].is_harmless;
     return ret;
 }
 
@@ -38,18 +38,18 @@ static void fill_diff_result(const struct model_pairing *pairing, const struct m
                              struct result *ret)
 {
     size_t nodes_a = pairing->a.model->nodes.count, nodes_b = pairing->b.model->nodes.count;
-    size_t harmful = count_harmful(differences);
+    bool is_all_compared = pairing->a.sparse_constants + pairing->b.sparse_constants == 0;
 
     if (pairing->paired_nodes == 0)
-        result_set_verdict(ret, REPORT_UNKNOWN, "No nodes could be paired: the models have no structure in common");
-    else if (harmful == 0 && pairing->paired_nodes == nodes_a && nodes_a == nodes_b)
+        result_set_verdict(ret, REPORT_UNKNOWN, "No nodes could be paired");
+    else if (differences->count == 0 && is_all_compared && pairing->paired_nodes == nodes_a && nodes_a == nodes_b)
         result_set_verdict(ret, REPORT_PASSED, "All %zu nodes are paired, and equal in weights, attributes and inputs",
                            nodes_b);
     else
         result_set_verdict(ret, REPORT_FAILED,
                            "%zu of %zu nodes of A and %zu of B are paired; %zu of their weights, attributes or inputs "
-                           "differ",
-                           pairing->paired_nodes, nodes_a, nodes_b, harmful);
+                           "differ, %zu of these in shape or type only",
+                           pairing->paired_nodes, nodes_a, nodes_b, differences->count, count_harmless(differences));
     model_pair_add_tables(pairing, differences, ret);
     result_add_line(ret, RESULT_NOT_TESTED,
                     "whether the differences change the outputs: `polygraphy debug models` "
@@ -80,9 +80,10 @@ static int diff_models_run(const struct command_context *context, const struct d
 
     if (rc == 0)
         rc = model_pair_open(settings->second, NULL, &b, err);
+    if (rc == 0)
+        rc = model_pairing_make(a, b, &pairing, err);
     if (rc < 0)
         goto done;
-    model_pairing_make(a, b, &pairing);
     model_differences_find(&pairing, &differences);
     fill_diff_result(&pairing, &differences, result);
     log_message(context->log, LOG_INFO, "A: %s\nB: %s", settings->first, settings->second);
@@ -90,13 +91,10 @@ static int diff_models_run(const struct command_context *context, const struct d
     rc = settings->json.path != NULL ? save_diff_result(result, settings->json.path, err) : 0;
 done:
     model_differences_release(&differences);
-    if (pairing.a.model != NULL)
-        model_pairing_release(&pairing);
+    model_pairing_release(&pairing);
     result_free(result);
-    if (a != NULL)
-        model_free(a);
-    if (b != NULL)
-        model_free(b);
+    model_free(a);
+    model_free(b);
     return rc;
 }
 

@@ -199,6 +199,7 @@ struct onnx_load_values {
 };
 
 OPTION_GROUP(struct onnx_load_values, onnx_load_options);          /* no output options: debug tools, most others */
+OPTION_GROUP(struct onnx_load_values, onnx_load_folder_options);   /* external data alone */
 OPTION_GROUP(struct onnx_load_values, onnx_load_outputs_options);  /* with --onnx-outputs: run, convert */
 OPTION_GROUP(struct onnx_load_values, onnx_load_sanitize_options); /* with --outputs and the upper bound */
 

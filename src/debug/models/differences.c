@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "tensor/statistics/range.h"
 #include "tensor/values/element_text.h"
+#include "tensor/values/elements.h"
 
 const char *model_difference_kind_name(enum model_difference_kind kind)
 {
@@ -41,6 +43,17 @@ static bool is_constant_of(const struct paired_model *side, uint32_t value)
 
 /* ---- Sentences ---- */
 
+/* A tensor of zeros or ones equals others by chance. */
+static bool has_different_elements(const struct tensor *tensor)
+{
+    struct value_range range;
+
+    if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
+        return tensor_elements(tensor) > 1;
+    range_compute(tensor, &range);
+    return range.minimum < range.maximum;
+}
+
 /* "'weight' of 'fc1' (Gemm) is transposed" */
 static void describe_weight(const struct model_pairing *pairing, const struct model_difference *difference,
                             struct string_builder *ret)
@@ -51,7 +64,7 @@ static void describe_weight(const struct model_pairing *pairing, const struct mo
     string_add_format(ret, "'" TEXT_FORMAT "' of ", TEXT_ARGS(find_name_of(pairing->b.model, difference->value_b)));
     node_describe(pairing->b.model, difference->node_b, ret);
     string_add_char(ret, ' ');
-    for (uint32_t i = 0; tensor_elements(content) > 1 && i < a->model->values.count; i++)
+    for (uint32_t i = 0; has_different_elements(content) && i < a->model->values.count; i++)
         if (i != difference->value_a && a->constants[i].type != DATA_UNDEFINED &&
             tensor_identical(&a->constants[i], content)) {
             string_add_format(ret, "is A's '" TEXT_FORMAT "', not '" TEXT_FORMAT "'",

@@ -11,7 +11,7 @@ enum model_difference_kind {
     DIFFERENT_WEIGHT, /* both inputs are constants */
     DIFFERENT_ATTRIBUTE,
     DIFFERENT_INPUT,    /* other inputs */
-    DIFFERENT_OPERATOR, /* nodes that make a paired tensor */
+    DIFFERENT_OPERATOR, /* nodes that produce a paired tensor */
 };
 
 const char *model_difference_kind_name(enum model_difference_kind kind); /* "weight" */
@@ -45,7 +45,7 @@ void model_differences_of_node(const struct model_pairing *pairing, uint32_t nod
 /* Appends those of all paired nodes, in the order of B's nodes. */
 void model_differences_find(const struct model_pairing *pairing, struct model_differences *ret);
 
-/* Appends the tensor `value_b` with the nodes that make it in place of A's. */
+/* Appends the tensor `value_b` with the nodes that produce it in place of A's. */
 void model_differences_add_operator(const struct model_pairing *pairing, uint32_t value_a, uint32_t value_b,
                                     struct model_differences *ret);
 

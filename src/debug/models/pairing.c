@@ -16,7 +16,7 @@
 struct structure {
     struct paired_model *side;
     struct hash *exact, *coarse; /* of each value */
-    uint64_t *after;             /* of each node: what follows it; without constants and attributes */
+    uint64_t *after;             /* of each node: its descendants; without constants and attributes */
 };
 
 static bool nodes_have_one_operator(const struct node *a, const struct node *b)
@@ -33,8 +33,8 @@ static bool is_commutative(const struct node *node)
            text_is_one_of(node->op_type, operators, ARRAY_LEN(operators));
 }
 
-/* Conversions between types are in one model only, if the other one was converted: what reads them is paired as if they
- * were not there. */
+/* Conversions between types are in one model only, if the other one was converted: their consumers are paired as if
+ * they were not there. */
 static bool is_transparent(const struct node *node)
 {
     static const char *const operators[] = {"Cast", "CastLike", "Identity"};
@@ -354,7 +354,7 @@ static void rate_candidate(const struct model_pairing *pairing, const struct str
     *ret = (struct node_candidates){node_a, score, score == ret->score};
 }
 
-/* Candidates read a paired input of the node, or make a paired output. */
+/* Candidates read a paired input of the node, or produce a paired output. */
 static struct node_candidates find_candidate(const struct model_pairing *pairing, const struct structure *a,
                                              const struct structure *b, const struct value_readers *readers,
                                              uint32_t node_b)
@@ -469,22 +469,24 @@ size_t model_pairing_input(const struct model_pairing *pairing, uint32_t node_b,
 
 /* ---- Both models ---- */
 
-static void read_constants(struct paired_model *side)
+static int read_constants(struct paired_model *side, struct error *err)
 {
     struct model *model = side->model;
+    int rc = 0;
 
-    for (size_t i = 0; i < model->initializers.count; i++) {
+    for (size_t i = 0; rc == 0 && i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
-        struct error why;
 
-        if (initializer->sparse || model->values.items[initializer->value].initializer != i)
+        if (model->values.items[initializer->value].initializer != i)
             continue;
-        if (external_tensor_borrow(model, initializer->message, &side->constants[initializer->value], &why) < 0)
-            side->constants[initializer->value] = (struct tensor){.type = DATA_UNDEFINED};
+        side->sparse_constants += initializer->sparse;
+        if (!initializer->sparse)
+            rc = external_tensor_borrow(model, initializer->message, &side->constants[initializer->value], err);
     }
+    return rc;
 }
 
-static void init_paired_model(struct paired_model *side, struct model *model)
+static int init_paired_model(struct paired_model *side, struct model *model, struct error *err)
 {
     *side = (struct paired_model){.model = model};
     side->nodes = memory_alloc((model->nodes.count + 1) * sizeof(*side->nodes));
@@ -494,16 +496,20 @@ static void init_paired_model(struct paired_model *side, struct model *model)
         side->nodes[i] = NODE_NONE;
     for (size_t i = 0; i < model->values.count; i++)
         side->values[i] = VALUE_NONE;
-    read_constants(side);
+    return read_constants(side, err);
 }
 
-void model_pairing_make(struct model *a, struct model *b, struct model_pairing *ret)
+int model_pairing_make(struct model *a, struct model *b, struct model_pairing *ret, struct error *err)
 {
     struct structure structure_a, structure_b;
+    int rc;
 
     *ret = (struct model_pairing){.paired_nodes = 0};
-    init_paired_model(&ret->a, a);
-    init_paired_model(&ret->b, b);
+    rc = init_paired_model(&ret->a, a, err);
+    if (rc == 0)
+        rc = init_paired_model(&ret->b, b, err);
+    if (rc < 0)
+        return rc;
     pair_borders(ret, &a->inputs, &b->inputs);
     pair_borders(ret, &a->outputs, &b->outputs);
     make_structure(&structure_a, &ret->a, false);
@@ -511,11 +517,12 @@ void model_pairing_make(struct model *a, struct model *b, struct model_pairing *
     pair_all_nodes(ret, &structure_a, &structure_b);
     release_structure(&structure_a);
     release_structure(&structure_b);
+    return 0;
 }
 
 static void release_paired_model(struct paired_model *side)
 {
-    for (size_t i = 0; side->constants != NULL && i < side->model->values.count; i++)
+    for (size_t i = 0; side->model != NULL && i < side->model->values.count; i++)
         tensor_release(&side->constants[i]);
     free(side->constants);
     free(side->nodes);

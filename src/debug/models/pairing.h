@@ -19,7 +19,8 @@ struct paired_model {
     struct model *model;      /* sorted; its Constant nodes are initializers */
     uint32_t *nodes;          /* partner of each node; NODE_NONE */
     uint32_t *values;         /* partner of each value; VALUE_NONE */
-    struct tensor *constants; /* of each value; without a type if it is no constant, or cannot be read */
+    struct tensor *constants; /* of each value; without a type if it is no constant, or a sparse one */
+    size_t sparse_constants;  /* which are not compared */
 };
 
 struct model_pairing {
@@ -28,9 +29,10 @@ struct model_pairing {
 };
 
 /* Pairs two models; both must outlive the pairing, and have sorted nodes and lowered constants. Inputs and outputs are
- * paired by name if one model has the names of the other, else in their order, if type and shape allow it. */
-void model_pairing_make(struct model *a, struct model *b, struct model_pairing *ret);
-void model_pairing_release(struct model_pairing *pairing);
+ * paired by name if one model has the names of the other, else in their order, if type and shape allow it. Errors of
+ * external_tensor_borrow(). Release the pairing in any case. */
+int model_pairing_make(struct model *a, struct model *b, struct model_pairing *ret, struct error *err);
+void model_pairing_release(struct model_pairing *pairing); /* one that is zeroed is fine */
 
 /* The input of A's node that corresponds to input `input` of the paired node of B: another one if the operator is
  * commutative and its inputs are paired crosswise. */

@@ -7,8 +7,10 @@
 #include "backend/model_io.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "comparator/data/cast.h"
+#include "comparator/data/feed_match.h"
 #include "debug/models/transfer.h"
+#include "tensor/statistics/range.h"
+#include "tensor/values/elements.h"
 
 #define MOST_ROUNDS 32
 #define MOST_ALONE 64 /* differences that are tried one by one when the first divergence gives none */
@@ -20,35 +22,38 @@ static const struct model *model_of_b(const struct model_study *study)
 
 /* ---- Inputs ---- */
 
+/* Feeds B with the data of A, in B's types and shapes. */
 static int feed_second_model(struct model_study *study, struct error *err)
 {
     const struct model *a = study->pairing->a.model, *b = study->pairing->b.model;
+    struct backend_io *items = model_io_new(b, NULL, &b->inputs);
+    struct feed_inputs inputs = {items, b->inputs.count, true, study->log};
+    struct tensor_list given = {0};
+    int rc = 0;
 
-    for (size_t i = 0; i < b->inputs.count; i++) {
+    for (size_t i = 0; rc >= 0 && i < b->inputs.count; i++) {
         struct text name = b->values.items[b->inputs.items[i]].name;
         uint32_t partner = study->pairing->b.values[b->inputs.items[i]];
-        const struct named_tensor *given =
+        const struct named_tensor *of_a =
             partner != VALUE_NONE ? tensor_list_find(&study->feed_a, a->values.items[partner].name) : NULL;
         struct tensor tensor;
-        struct value_type type;
-        size_t clipped;
-        int rc = 0;
 
-        if (given == NULL)
-            return error_set(err, ERR_MISSING,
-                             "input '" TEXT_FORMAT "' of B has no counterpart in A: the models cannot be run on the "
-                             "same data",
-                             TEXT_ARGS(name));
-        value_info_decode(b->values.items[b->inputs.items[i]].info, &type);
-        if (type.element == given->tensor.type || type.element == DATA_UNDEFINED)
-            tensor_borrow(given->tensor.type, &given->tensor.shape, given->tensor.data, given->tensor.size, &tensor);
-        else
-            rc = tensor_cast(&given->tensor, type.element, &tensor, &clipped, err);
-        if (rc < 0)
-            return rc;
-        tensor_list_add(&study->feed_b, name, &tensor);
+        if (of_a == NULL) {
+            rc = error_set(err, ERR_MISSING,
+                           "input '" TEXT_FORMAT "' of B has no counterpart in A: the models cannot be run on the "
+                           "same data",
+                           TEXT_ARGS(name));
+            break;
+        }
+        tensor_borrow(of_a->tensor.type, &of_a->tensor.shape, of_a->tensor.data, of_a->tensor.size, &tensor);
+        tensor_list_add(&given, name, &tensor);
+        rc = feed_match(&given, &inputs, i, &tensor, err);
+        if (rc > 0)
+            tensor_list_add(&study->feed_b, name, &tensor);
     }
-    return 0;
+    tensor_list_release(&given);
+    model_io_free(items, b->inputs.count);
+    return rc < 0 ? rc : 0;
 }
 
 static int feed_both_models(struct model_study *study, struct error *err)
@@ -69,6 +74,19 @@ static double find_distance(const struct model_study *study, const struct run_va
     const struct tensor *one = study->values_a.items[value_a], *other = b->items[value_b];
 
     return one != NULL && other != NULL ? tensor_distance(one, other) : INFINITY;
+}
+
+/* How a tensor of B differs from its partner. */
+static void describe_distance(const struct model_study *study, uint32_t value_b, struct string_builder *ret)
+{
+    uint32_t partner = study->pairing->b.values[value_b];
+    const struct tensor *a = partner != VALUE_NONE ? study->values_a.items[partner] : NULL;
+    const struct tensor *b = study->values_b.items[value_b];
+
+    if (a != NULL && b != NULL)
+        tensor_distance_describe(a, b, ret);
+    else
+        string_add(ret, "equals no tensor of A");
 }
 
 /* Whether an output of B has a partner that is a tensor. */
@@ -99,7 +117,7 @@ static bool outputs_are_equal(const struct model_study *study, const struct run_
     return *ret_error <= study->tolerance;
 }
 
-/* Finds for all tensors of B's current run those of A that are equal. */
+/* Finds for all tensors of B's current run those of A that are equal; those of one type and shape may replace A's. */
 static void match_values(struct model_study *study)
 {
     const struct model *b = model_of_b(study);
@@ -111,7 +129,9 @@ static void match_values(struct model_study *study)
     for (uint32_t i = 0; i < b->values.count; i++) {
         uint32_t match = study->matches[i];
 
-        if (match == VALUE_NONE || (model_producer(b, i) == NULL && study->pairing->b.values[i] != match))
+        if (match == VALUE_NONE || (model_producer(b, i) == NULL && study->pairing->b.values[i] != match) ||
+            study->values_a.items[match]->type != study->values_b.items[i]->type ||
+            !shape_equal(&study->values_a.items[match]->shape, &study->values_b.items[i]->shape))
             continue;
         if (study->equal_in_b[match] == VALUE_NONE || study->pairing->b.values[i] == match)
             study->equal_in_b[match] = i;
@@ -297,21 +317,23 @@ static uint32_t find_divergence(const struct model_study *study, const struct bi
     return NODE_NONE;
 }
 
-static void note_first_divergence(struct model_study *study, uint32_t node)
+static void note_first_divergence(struct model_study *study, uint32_t number)
 {
-    uint32_t value = node_output(model_of_b(study), &model_of_b(study)->nodes.items[node], 0);
+    const struct node *node = &model_of_b(study)->nodes.items[number];
 
-    if (study->first_node != NODE_NONE || value == VALUE_NONE)
-        return;
-    study->first_node = node;
-    study->first_value = value;
-    study->first_error = study->pairing->b.values[value] != VALUE_NONE
-                             ? find_distance(study, &study->values_b, study->pairing->b.values[value], value)
-                             : INFINITY;
+    for (size_t i = 0; study->first_node == NODE_NONE && i < node->outputs.count; i++) {
+        uint32_t value = node_output(model_of_b(study), node, i);
+
+        if (value == VALUE_NONE || is_equal_value(study, value))
+            continue;
+        study->first_node = number;
+        study->first_value = value;
+        describe_distance(study, value, &study->first_text);
+    }
 }
 
-/* The first tensor with a partner that a node makes, or behind nodes without partners that follow it. The differences
- * of a paired node that is reached are appended to `ret`. */
+/* The first tensor with a partner that a node produces, or behind nodes without partners that follow it. The
+ * differences of a paired node that is reached are appended to `ret`. */
 static uint32_t find_target(struct model_study *study, uint32_t node, const struct bitset *needed,
                             struct model_differences *ret)
 {
@@ -342,7 +364,7 @@ static uint32_t find_target(struct model_study *study, uint32_t node, const stru
     return VALUE_NONE;
 }
 
-/* A's nodes in place of those that make `target`. */
+/* A's nodes in place of those that produce `target`. */
 static int try_nodes_of_a(struct model_study *study, uint32_t target, bool *ret_accepted, struct error *err)
 {
     uint32_t value_a = study->pairing->b.values[target];
@@ -389,7 +411,7 @@ static int try_all_differences(struct model_study *study, bool *ret_accepted, st
 
 /* ---- The study ---- */
 
-/* Drops causes without which the outputs agree, too. */
+/* Drops causes without which the outputs agree, too. The others are tested again then. */
 static int drop_unnecessary_causes(struct model_study *study, struct error *err)
 {
     study->is_minimal = true;
@@ -408,6 +430,8 @@ static int drop_unnecessary_causes(struct model_study *study, struct error *err)
             model_free(study->repaired);
             study->repaired = run.model;
             run.model = NULL;
+            study->is_minimal = true;
+            i = study->causes.count;
         }
         study->is_minimal &= rc == 0;
         release_experiment(&run);
@@ -430,12 +454,38 @@ static int run_both_models(struct model_study *study, struct error *err)
     return rc < 0 ? error_context(err, "B does not run") : 0;
 }
 
+static bool is_output_of(const struct model *model, uint32_t value)
+{
+    for (size_t i = 0; i < model->outputs.count; i++)
+        if (model->outputs.items[i] == value)
+            return true;
+    return false;
+}
+
+static bool has_nonfinite(const struct tensor *tensor)
+{
+    struct value_range range;
+
+    if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
+        return false;
+    range_compute(tensor, &range);
+    return range.nans + range.infinities > 0;
+}
+
 static int count_compared_outputs(struct model_study *study, struct error *err)
 {
     const struct model *b = model_of_b(study);
 
-    for (size_t i = 0; i < b->outputs.count; i++)
-        study->uncompared_outputs += !is_compared_output(study, b->outputs.items[i]);
+    study->outputs_of_a_only = study->pairing->a.model->outputs.count;
+    for (size_t i = 0; i < b->outputs.count; i++) {
+        uint32_t partner = study->pairing->b.values[b->outputs.items[i]];
+
+        study->outputs_of_a_only -= partner != VALUE_NONE && is_output_of(study->pairing->a.model, partner);
+        if (is_compared_output(study, b->outputs.items[i]))
+            study->nonfinite_outputs += has_nonfinite(study->values_a.items[partner]);
+        else
+            study->uncompared_outputs++;
+    }
     if (study->uncompared_outputs == b->outputs.count)
         return error_set(err, ERR_MISSING,
                          "no output of B has a tensor of A as its counterpart: there is nothing to "
@@ -449,7 +499,7 @@ static void count_equal_values(struct model_study *study)
         if (model_producer(model_of_b(study), i) == NULL || study->values_b.items[i] == NULL)
             continue;
         study->values++;
-        study->equal_values += study->matches[i] != VALUE_NONE;
+        study->equal_values += is_equal_value(study, i);
     }
 }
 
@@ -480,6 +530,8 @@ int model_study_run(struct model_study *study, struct error *err)
 {
     int rc = run_both_models(study, err);
 
+    string_init(&study->first_text);
+    string_init(&study->worst_text);
     study->first_node = NODE_NONE;
     if (rc == 0)
         rc = count_compared_outputs(study, err);
@@ -493,6 +545,7 @@ int model_study_run(struct model_study *study, struct error *err)
     study->outcome = MODELS_AGREE;
     if (outputs_are_equal(study, &study->values_b, &study->error, &study->worst_output))
         return 0;
+    describe_distance(study, study->worst_output, &study->worst_text);
     study->error_after = study->error;
     study->outcome = MODELS_DIFFER;
     return study->pairing->paired_nodes > 0 ? find_causes(study, err) : 0;
@@ -507,6 +560,8 @@ void model_study_release(struct model_study *study)
     tensor_list_release(&study->feed_b);
     free(study->matches);
     free(study->equal_in_b);
+    string_release(&study->first_text);
+    string_release(&study->worst_text);
     if (study->repaired != NULL)
         model_free(study->repaired);
 }

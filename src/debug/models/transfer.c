@@ -93,8 +93,7 @@ static int import_node(struct transfer *transfer, uint32_t number, uint32_t valu
     const struct model *a = transfer->pairing->a.model;
     const struct node *node = &a->nodes.items[number];
     struct arena *arena = &transfer->copy->arena;
-    struct span field =
-        node_set_name(arena, node->field, unused_names_make(&transfer->names, node->name, "_of_a"));
+    struct span field = node_set_name(arena, node->field, unused_names_make(&transfer->names, node->name, "_of_a"));
 
     if (node->has_subgraphs)
         return refuse_node(transfer, number, "it has bodies", err);

@@ -6,8 +6,11 @@
 
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
+#include "base/text/number.h"
 #include "debug/accuracy/hypotheses.h"
 #include "onnx/model/mark_outputs.h"
+#include "onnx/quantizer/integer_operators.h"
+#include "onnx/quantizer/quantizer.h"
 #include "tensor/compare/compare.h"
 #include "tensor/statistics/range.h"
 #include "tensor/values/elements.h"
@@ -61,12 +64,23 @@ static bool are_comparable(const struct tensor *a, const struct tensor *b)
            (of_a == ARITHMETIC_INTEGER) == (of_b == ARITHMETIC_INTEGER);
 }
 
-double tensor_distance(const struct tensor *a, const struct tensor *b)
+/* Compares two tensors that are comparable and not empty; false if that is impossible. */
+static bool compare_elements(const struct tensor *a, const struct tensor *b, struct compare_result *ret)
 {
     struct compare_options options = COMPARE_DEFAULTS;
-    struct compare_result result;
     struct tensor reshaped;
-    struct error ignored;
+    struct error ignored; /* types and sizes are comparable */
+
+    tensor_borrow(a->type, &b->shape, a->data, a->size, &reshaped);
+    options.atol = options.rtol = 0;
+    options.norm_tolerance = 0x1p-60; /* so that masks are compared by position */
+    options.infinities_compare_equal = options.nans_compare_equal = true;
+    return compare_outputs(b, &reshaped, &options, ret, &ignored) == 0;
+}
+
+double tensor_distance(const struct tensor *a, const struct tensor *b)
+{
+    struct compare_result result;
 
     if (a->type == b->type && a->size == b->size && tensor_identical(a, b))
         return 0;
@@ -74,17 +88,32 @@ double tensor_distance(const struct tensor *a, const struct tensor *b)
         return INFINITY;
     if (tensor_elements(a) == 0)
         return 0;
-    tensor_borrow(a->type, &b->shape, a->data, a->size, &reshaped);
-    options.atol = options.rtol = 0;
-    options.norm_tolerance = 0x1p-60; /* so that masks are compared by position */
-    options.infinities_compare_equal = options.nans_compare_equal = true;
-    if (compare_outputs(b, &reshaped, &options, &result, &ignored) < 0)
+    if (!compare_elements(a, b, &result) || !isfinite(result.absolute.maximum))
         return INFINITY;
     if (elements_arithmetic(a->type) == ARITHMETIC_INTEGER)
         return result.mismatches > 0;
-    if (isnan(result.absolute.maximum) || isinf(result.absolute.maximum))
-        return INFINITY;
     return result.absolute.maximum == 0 ? 0 : result.norm > 0 ? result.absolute.maximum / result.norm : INFINITY;
+}
+
+void tensor_distance_describe(const struct tensor *a, const struct tensor *b, struct string_builder *ret)
+{
+    double distance = tensor_distance(a, b);
+    struct compare_result result;
+    char number[NUMBER_TEXT_SIZE];
+
+    if (tensor_elements(a) != tensor_elements(b))
+        string_add_format(ret, "has %zu elements, A's %zu", tensor_elements(b), tensor_elements(a));
+    else if (!are_comparable(a, b) && a->type != b->type)
+        string_add_format(ret, "is %s, A's %s", data_type_name(b->type), data_type_name(a->type));
+    else if (!are_comparable(a, b))
+        string_add(ret, "has other elements than A's");
+    else if (isfinite(distance) && elements_arithmetic(a->type) != ARITHMETIC_INTEGER)
+        string_add_format(ret, "differs from A's by %s of its largest magnitude",
+                          number_to_text_short(distance, number));
+    else if (compare_elements(a, b, &result) && isfinite(result.absolute.maximum))
+        string_add_format(ret, "differs from A's in %zu of %zu elements", result.mismatches, result.elements);
+    else
+        string_add(ret, "has NaN or infinities at other positions than A's");
 }
 
 /* ---- Matches ---- */
@@ -118,29 +147,6 @@ static bool may_be_equal(const struct value_outline *a, const struct value_outli
             fabs(a->range.mean - b->range.mean) <= room);
 }
 
-static int compare_summaries(const void *one, const void *other)
-{
-    const struct value_outline *a = one, *b = other;
-
-    return a->elements != b->elements ? (a->elements > b->elements) - (a->elements < b->elements)
-                                      : (a->value > b->value) - (a->value < b->value);
-}
-
-static size_t find_first_summary(const struct value_outline *summaries, size_t count, size_t elements)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (summaries[middle].elements < elements)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 uint32_t *model_values_match(const struct model_pairing *pairing, const struct run_values *a,
                              const struct run_values *b, double tolerance)
 {
@@ -151,7 +157,6 @@ uint32_t *model_values_match(const struct model_pairing *pairing, const struct r
     for (uint32_t i = 0; i < a->count; i++)
         if (a->items[i] != NULL)
             summarize_tensor(i, a->items[i], &summaries[count++]);
-    qsort(summaries, count, sizeof(*summaries), compare_summaries);
     for (uint32_t i = 0; i < of_b; i++) {
         uint32_t partner = pairing->b.values[i];
         struct value_outline summary;
@@ -165,8 +170,7 @@ uint32_t *model_values_match(const struct model_pairing *pairing, const struct r
             continue;
         }
         summarize_tensor(i, b->items[i], &summary);
-        for (size_t k = find_first_summary(summaries, count, summary.elements);
-             k < count && summaries[k].elements == summary.elements && ret[i] == VALUE_NONE; k++)
+        for (size_t k = 0; k < count && ret[i] == VALUE_NONE; k++)
             if (may_be_equal(&summaries[k], &summary, tolerance) &&
                 tensor_distance(a->items[summaries[k].value], b->items[i]) <= tolerance)
                 ret[i] = summaries[k].value;
@@ -182,9 +186,7 @@ static double find_coarsest_rounding(const struct run_values *values)
 
     for (size_t i = 0; i < values->count; i++)
         if (values->items[i] != NULL)
-            ret = fmax(ret, values->items[i]->type == DATA_BFLOAT16  ? 0x1p-8
-                            : values->items[i]->type == DATA_FLOAT16 ? 0x1p-11
-                                                                     : 0);
+            ret = fmax(ret, data_type_unit_roundoff(values->items[i]->type));
     return ret;
 }
 
@@ -194,13 +196,12 @@ static double find_quantization_step(const struct model *model)
     double ret = 0;
 
     for (size_t i = 0; i < model->nodes.count; i++) {
-        struct text name = model->nodes.items[i].op_type;
+        const struct node *node = &model->nodes.items[i];
 
-        if (text_contains(name, TEXT("NBits")) || text_contains(name, TEXT("BlockQuantized")))
-            ret = 0x1p-4;
-        else if (text_contains(name, TEXT("Quantize")) || text_contains(name, TEXT("Integer")) ||
-                 text_begins_with(name, "QLinear"))
-            ret = fmax(ret, 0x1p-8);
+        if (text_contains(node->op_type, TEXT("NBits")) || text_contains(node->op_type, TEXT("BlockQuantized")))
+            return 0x1p-4;
+        if (node_quantizes(node) || node_dequantizes(node) || node_is_on_integers(node))
+            ret = 0x1p-8;
     }
     return ret;
 }

@@ -27,8 +27,11 @@ void model_values_release(struct run_values *values);
 
 /* The largest difference of `b` from `a`, relative to the largest magnitude of `a` other than masks. Infinite if they
  * cannot be compared: other numbers of elements, other kinds of types, other places of NaN or infinities. Shapes may
- * differ. Integers and texts are equal (0) or not (1). */
+ * differ. Integers are equal (0) or not (1), texts 0 or infinite. */
 double tensor_distance(const struct tensor *a, const struct tensor *b);
+
+/* Appends the same as the predicate of a sentence about `b`: "differs from A's by 0.25 of its largest magnitude". */
+void tensor_distance_describe(const struct tensor *a, const struct tensor *b, struct string_builder *ret);
 
 /* For each value of B a value of A with a distance of at most `tolerance`: its partner, if that has; VALUE_NONE if
  * there is none. malloc'd. */

@@ -295,6 +295,11 @@ static bool body_varies(struct span body, unsigned depth)
     return false;
 }
 
+bool node_is_random(const struct node *node)
+{
+    return node_varies(node->message, 0);
+}
+
 static const struct {
     const char *op_type;
     size_t first, last; /* places among the inputs; later ones of the operator, if any, are values */

@@ -11,6 +11,9 @@ bool operator_is_standard(struct text op_type);
  * pads, sizes, axes, indices, starts and ends, repeats, counts. Source: ONNX, "Operators". */
 bool node_input_decides_shape(const struct node *node, size_t input);
 
+/* Whether a node of the main graph, or one in its bodies, produces random values. */
+bool node_is_random(const struct node *node);
+
 /* Whether a node may be constant-folded if all its reads are constant. False for random operators (also in bodies),
  * quantization (runtimes need to see it), nodes that produce values other than tensors, calls of the model's functions,
  * which may contain any of these, and nodes of a function whose attributes its caller gives. `known` may be NULL. */

@@ -43,5 +43,6 @@ static const struct option load_rows[] = {
     }
 
 const struct option_group onnx_load_options = LOAD_GROUP(3, 3);
+const struct option_group onnx_load_folder_options = LOAD_GROUP(3, 1);
 const struct option_group onnx_load_outputs_options = LOAD_GROUP(0, 6);
 const struct option_group onnx_load_sanitize_options = LOAD_GROUP(3, 7);

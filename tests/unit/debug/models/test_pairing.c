@@ -36,7 +36,7 @@ static void compare_branches(struct pair_of_models *pair, bool swapped)
     make_branches(&pair->made[1], "z", swapped);
     for (size_t i = 0; i < 2; i++)
         pair->models[i] = made_open(&pair->made[i]);
-    model_pairing_make(pair->models[0], pair->models[1], &pair->pairing);
+    assert_int_equal(model_pairing_make(pair->models[0], pair->models[1], &pair->pairing, NULL), 0);
     pair->differences = (struct model_differences){0};
     model_differences_find(&pair->pairing, &pair->differences);
 }
