@@ -1,4 +1,4 @@
-/* base/process/socket.h: whole messages through a stream socket. */
+/* base/process/socket.h: transfers of whole messages through a stream socket, a pipe or a file. */
 #ifndef BASE_PROCESS_SOCKET_H
 #define BASE_PROCESS_SOCKET_H
 
@@ -7,7 +7,7 @@
 
 #define SOCKET_MOST_AT_ONCE ((size_t)1 << 30) /* bytes of one call: some systems refuse more than 2 GiB */
 
-/* Writes all bytes to a file or a pipe. */
+/* Writes all bytes to a file or a pipe. False on an error. */
 bool descriptor_write_all(int descriptor, const void *data, size_t size);
 
 /* Reads or writes all bytes. False if the other side has exited. */

@@ -483,7 +483,7 @@ static bool serve_client(struct host *host, struct client *client)
         return false;
     bytes = memory_alloc_zero(question.size + 2, 1); /* so that it ends like a question to open a process */
     if (!socket_receive_all(client->socket, bytes, question.size))
-        return is_served;
+        return false;
     if (question.kind == STAYING_OPEN && client->resident == NULL) {
         open_resident(host, client, (struct text){bytes, question.size}, question.timeout);
         is_served = true;
