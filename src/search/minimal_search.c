@@ -294,8 +294,7 @@ static int64_t count_minimal_remaining(const void *data)
 
 const struct search_ops minimal_search_ops = {
     .size = sizeof(struct minimal_search),
-    .sets = offsetof(struct minimal_search, current),
-    .set_count = 6,
+    SEARCH_SETS(struct minimal_search, current, borders),
     .advance = advance_minimal_search,
     .remaining = count_minimal_remaining,
     .expect = expect_minimal_verdict,

@@ -28,6 +28,8 @@ enum minimal_phase {
 struct minimal_search {
     const struct dag *dag; /* borrowed */
     enum minimal_phase phase;
+
+    /* the bit sets, see SEARCH_SETS() */
     struct bitset current;   /* fails */
     struct bitset candidate; /* to be checked next */
     struct bitset suspects;  /* cuts: elements that may cause the failure */

@@ -23,10 +23,8 @@ void search_release(const struct search_ops *ops, void *search)
 {
     struct bitset *sets = (void *)((char *)search + ops->sets);
 
-    if (ops->release != NULL) {
+    if (ops->release != NULL)
         ops->release(search);
-        return;
-    }
     for (size_t i = 0; i < ops->set_count; i++)
         bitset_release(&sets[i]);
     memset(search, 0, ops->size);

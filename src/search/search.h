@@ -24,11 +24,12 @@ enum verdict {
 struct search_ops {
     size_t size; /* of the search, in bytes */
 
-    /* Initializes `search` as a deep copy, to be released. NULL: search_copy() and search_release() do, by means of
-     * `sets`, the offset of the first of `set_count` bit sets in a row; there is nothing else to copy deeply. */
+    /* Of a search that owns no memory but bit sets: see SEARCH_SETS(). */
+    size_t sets, set_count;
+
+    /* Of other searches, else NULL: `copy` initializes `search` as a deep copy, to be released. */
     void (*copy)(void *search, const void *from);
     void (*release)(void *search);
-    size_t sets, set_count;
 
     /* Records the verdict on the candidate, which had `nodes` nodes, and advances to the next one. Returns false if the
      * search is over. */
@@ -41,8 +42,17 @@ struct search_ops {
     double (*expect)(const void *search);
 };
 
+/* Initializes `sets` and `set_count` of search_ops: the bit sets from member `first` to member `last` of `type`, between
+ * which there are no other members. */
+#define SEARCH_SETS(type, first, last)                                                                                 \
+    .sets = offsetof(type, first),                                                                                     \
+    .set_count = (offsetof(type, last) - offsetof(type, first)) / sizeof(struct bitset) + 1
+
+/* Initializes `search` as a deep copy of `from`, to be released. */
 void search_copy(const struct search_ops *ops, void *search, const void *from);
-void search_release(const struct search_ops *ops, void *search); /* afterwards it is all zeros */
+
+/* Releases the memory of a search, and sets all of it to zero. */
+void search_release(const struct search_ops *ops, void *search);
 
 /* What ends a search. */
 enum search_end {

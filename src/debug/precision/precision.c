@@ -323,7 +323,7 @@ static int raise_sets(struct precision_run *run, size_t count, struct bitset *re
     for (size_t i = 0; rc == 0 && i < run->target->count; i++)
         if (run->sets[i] != 0 && search.current[run->sets[i] - 1] != 0)
             bitset_add(ret, i);
-    greedy_search_ops.release(&search);
+    search_release(&greedy_search_ops, &search);
     return rc;
 }
 

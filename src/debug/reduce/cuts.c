@@ -139,7 +139,7 @@ int reduce_by_cuts(struct candidate_maker *maker, const struct cut_settings *set
         if (reduction.phases[i].nodes != NULL) {
             subgraph_release(&reduction.phases[i].base);
             free(reduction.phases[i].nodes);
-            index_search_ops.release(&reduction.phases[i].search);
+            search_release(&index_search_ops, &reduction.phases[i].search);
         }
     return rc;
 }

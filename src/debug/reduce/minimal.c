@@ -167,7 +167,7 @@ int reduce_by_nodes(struct candidate_maker *maker, struct debug_session *session
     part->is_ended = reduction.search.search.phase == MINIMAL_DONE && !reduction.search.looks_again;
     if (rc == 0 && reduction.went_back)
         rc = restore_bad(&reduction, err);
-    doubtful_search_ops.release(&reduction.search);
+    search_release(&doubtful_search_ops, &reduction.search);
     if (rc == 0 && reduction.has_good && !part->has_good) {
         subgraph_init_copy(&part->good, &reduction.good);
         part->has_good = true;

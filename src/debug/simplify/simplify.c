@@ -360,7 +360,7 @@ static int search_parts(struct simplify *simplify, struct error *err)
     } else {
         log_message(simplify->log, LOG_FINISH, "The model has no %s to simplify", simplify->kind->parts);
     }
-    greedy_search_ops.release(&simplify->search);
+    search_release(&greedy_search_ops, &simplify->search);
     forget_tried_models(simplify);
     return rc;
 }

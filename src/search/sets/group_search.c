@@ -98,8 +98,7 @@ static int64_t count_group_remaining(const void *data)
 
 const struct search_ops group_search_ops = {
     .size = sizeof(struct group_search),
-    .sets = offsetof(struct group_search, candidate),
-    .set_count = 4,
+    SEARCH_SETS(struct group_search, candidate, open),
     .advance = advance_group_search,
     .remaining = count_group_remaining,
 };

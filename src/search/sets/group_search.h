@@ -26,12 +26,15 @@ enum group_phase {
 struct group_search {
     size_t count; /* elements are 0 .. count-1 */
     enum group_phase phase;
+
+    /* the bit sets, see SEARCH_SETS() */
     struct bitset candidate; /* to be checked next: elements taken from the bad configuration */
     struct bitset group;
     struct bitset guilty; /* of the group: fail alone */
     struct bitset open;   /* of the group: unknown so far */
-    size_t chunk;         /* number of elements to try next */
-    size_t suspect;       /* one of this many next elements fails; 0: unknown */
+
+    size_t chunk;   /* number of elements to try next */
+    size_t suspect; /* one of this many next elements fails; 0: unknown */
 
     enum verdict without; /* result: verdict on the bad configuration without the group */
     bool cures;           /* result: `without` is a pass */

@@ -313,8 +313,7 @@ static int64_t count_precision_remaining(const void *data)
 
 const struct search_ops precision_search_ops = {
     .size = sizeof(struct precision_search),
-    .sets = offsetof(struct precision_search, candidate),
-    .set_count = 4,
+    SEARCH_SETS(struct precision_search, candidate, suspected),
     .advance = advance_precision_search,
     .remaining = count_precision_remaining,
 };

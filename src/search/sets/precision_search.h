@@ -43,6 +43,8 @@ struct precision_search {
     enum precision_phase phase;
     enum precision_outcome outcome;
     int64_t count;
+
+    /* the bit sets, see SEARCH_SETS() */
     struct bitset candidate; /* elements in high precision, to be checked next; finally the result */
     struct bitset kept;      /* deletion: sufficient set */
     struct bitset needed;    /* elements without which `kept` fails */

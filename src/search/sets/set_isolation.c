@@ -142,8 +142,7 @@ static int64_t count_isolation_remaining(const void *data)
 
 const struct search_ops set_isolation_ops = {
     .size = sizeof(struct set_isolation),
-    .sets = offsetof(struct set_isolation, candidate),
-    .set_count = 2,
+    SEARCH_SETS(struct set_isolation, candidate, found),
     .advance = advance_isolation,
     .remaining = count_isolation_remaining,
 };

@@ -31,10 +31,12 @@ enum isolation_phase {
 struct set_isolation {
     size_t count; /* elements are 0 .. count-1 */
     enum isolation_phase phase;
+
+    /* the bit sets, see SEARCH_SETS() */
     struct bitset candidate; /* to be checked next: elements taken from the bad configuration */
     struct bitset found;     /* result: the elements that make the difference */
-    size_t checks;           /* verdicts so far */
 
+    size_t checks;        /* verdicts so far */
     enum verdict without; /* result: verdict on the bad configuration without them */
     bool necessary;       /* result: `without` is a pass */
     size_t low, high;     /* `found` and the first `low` elements pass, `found` and the first `high` fail */
