@@ -39,14 +39,14 @@ void memory_free_pointed(void *pointer_to_pointer);
  * without these settings. */
 void memory_make_roomy(void);
 
-/* A list without a name of its own: a member, or a local variable. */
+/* A list of an unnamed type, for a member or a local variable; initialize it with {0}, and free its items. */
 #define VECTOR(type)                                                                                                   \
     struct {                                                                                                           \
         type *items;                                                                                                   \
         size_t count, capacity;                                                                                        \
     }
 
-/* Loops over the elements of an array, or of a list that does not grow meanwhile; `item` points to each. */
+/* Loops over an array, or over a list that does not grow in the loop; `item` points to the current element. */
 #define ARRAY_EACH(type, item, items, count)                                                                           \
     for (type *item = (items); item != NULL && item < (items) + (count); item++)
 #define VECTOR_EACH(type, item, vector) ARRAY_EACH (type, item, (vector).items, (vector).count)

@@ -106,7 +106,8 @@ void worker_exchange_begin(struct worker_exchange *exchange, struct worker_proce
 /* Asks, and reads the outcome: an error of the worker's function, or ERR_BACKEND for a process that has ended. */
 int worker_exchange_ask(struct worker_exchange *exchange, struct error *err);
 
-/* Asks for a run. The answer has seconds (ret may be NULL) and tensors, which own the answer together. */
+/* Asks for a run of a session. `ret`: the outputs, which own the answer together; `ret_seconds`, which may be NULL: the
+ * time of the run. Errors are those of worker_exchange_ask() and of damaged answers. */
 int worker_exchange_run(struct worker_exchange *exchange, double *ret_seconds, struct tensor_list *ret,
                         struct error *err);
 

@@ -34,7 +34,7 @@ size_t bitset_count_common_between(const struct bitset *a, const struct bitset *
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
 size_t bitset_next_far(const struct bitset *set, size_t from); /* bitset_next() without its fast path */
 
-/* Loops over the members of `set`, a pointer, in ascending order; it may change meanwhile. */
+/* Loops over the members of `set`, a pointer, in ascending order. The loop may add and remove members. */
 #define BITSET_EACH(member, set)                                                                                       \
     for (size_t member = bitset_next(set, 0); member < (set)->size; member = bitset_next(set, member + 1))
 

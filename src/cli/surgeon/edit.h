@@ -23,7 +23,8 @@ struct surgeon_job {
 int surgeon_edit(struct surgeon_job job, int (*edit)(const struct surgeon_job *job, struct error *err),
                  struct error *err);
 
-/* Defines the function of a command that calls it; settings of type `type` have `json` and `file`. */
+/* Defines `function`, which runs a command whose settings of type `type` have the members `json` and `file`: it calls
+ * surgeon_edit() with `edit`. */
 #define DEFINE_SURGEON_RUN(function, type, edit)                                                                       \
     static int function(const struct command_context *context, const type *settings, struct error *err)                \
     {                                                                                                                  \

@@ -219,7 +219,8 @@ int study_refuse_changes(struct study *study, struct error *err);
 /* What follows belongs to this hypothesis; one line of the log says so. */
 void study_begin_hypothesis(struct study *study, const char *title);
 
-/* A line of the log about it. */
+/* A line of the log about it. Arguments of this macro and of the next ones are those of study_text(), whose text lives as
+ * long as the study. */
 #define study_log(study, ...) study_log_text(study, study_text(study, __VA_ARGS__))
 void study_log_text(struct study *study, const char *text);
 
@@ -321,7 +322,8 @@ const char *step_path(struct study_step *step, const char *name);
  * error. */
 bool step_run(struct study_step *step);
 
-/* Runs a command without --json that writes `path`, which is returned; NULL where it fails. Outcomes may be NULL. */
+/* Runs a command without --json that writes `path`. Returns `path`, or NULL if the command fails. `outcome` and
+ * `outcome_of_failure`, which may be NULL: step->outcome after success and after failure. */
 const char *step_make(struct study_step *step, const char *path, const char *outcome, const char *outcome_of_failure);
 
 /* Runs a comparison: the suspect was built and run once. A command that makes no sense, as with an option that does not
