@@ -1,7 +1,6 @@
 /* backend/model_loading.c: see model_loading.h. */
 #include "backend/model_loading.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/subgraph_session.h"

@@ -2,7 +2,6 @@
 #include "cli/lint_results.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* cli/model_trial.c: see model_trial.h. */
 #include "cli/model_trial.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/model_loading.h"

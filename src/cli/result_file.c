@@ -1,7 +1,6 @@
 /* cli/result_file.c: see result_file.h. */
 #include "cli/result_file.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "format/json/tensor.h"

@@ -1,7 +1,6 @@
 /* cli/trt_calibration.c: see trt_calibration.h. */
 #include "cli/trt_calibration.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "backend/model_io.h"

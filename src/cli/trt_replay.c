@@ -1,9 +1,6 @@
 /* cli/trt_replay.c: see trt_replay.h. */
 #include "cli/trt_replay.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/names.h"

@@ -2,7 +2,6 @@
 #include "lint/lint.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 #include "plot/plots.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file/file.h"
 #include "plot/picture.h"

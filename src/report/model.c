@@ -1,8 +1,6 @@
 /* report/model.c: see model.h. */
 #include "report/model.h"
 
-#include <stdlib.h>
-
 #include "format/json/tensor.h"
 #include "onnx/external/tensor.h"
 #include "onnx/model/graph_view.h"

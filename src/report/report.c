@@ -2,7 +2,6 @@
 #include "report/report.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "format/json/writer.h"

@@ -1,6 +1,5 @@
 /* report/result_log.c: a result as lines of the log. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/text/names.h"

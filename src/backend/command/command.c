@@ -2,7 +2,6 @@
 #include "backend/command/command.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/command/ending.h"
 #include "backend/command/files.h"

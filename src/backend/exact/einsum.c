@@ -1,6 +1,5 @@
 /* backend/exact/einsum.c: Einsum, as a sum over all labels that the output does not have. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/exact/kernels.h"

@@ -1,6 +1,5 @@
 /* backend/exact/normalization.c: Softmax, LogSoftmax and normalizations. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "backend/exact/kernels.h"
 #include "onnx/proto/node_attribute.h"

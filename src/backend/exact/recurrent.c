@@ -1,6 +1,5 @@
 /* backend/exact/recurrent.c: LSTM, GRU and RNN, with the equations of the ONNX specification. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/exact/kernels.h"

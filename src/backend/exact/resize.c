@@ -1,7 +1,6 @@
 /* backend/exact/resize.c: Resize by nearest elements and by linear interpolation, axis by axis. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/exact/kernels.h"
 #include "base/memory.h"

@@ -1,5 +1,4 @@
 /* backend/exact/selection.c: TopK, and elements by indices along one axis. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* backend/exact/values.c: values, shapes and rounding, see kernels.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/exact/kernels.h"
 #include "base/memory.h"

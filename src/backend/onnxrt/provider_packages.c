@@ -5,7 +5,6 @@
 #include "backend/onnxrt/provider_packages.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

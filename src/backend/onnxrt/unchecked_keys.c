@@ -2,7 +2,6 @@
 #include "backend/onnxrt/unchecked_keys.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/onnxrt/optimizers.h"

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "backend/tensorrt/build_route.h"
 #include "backend/tensorrt/interfaces.h"

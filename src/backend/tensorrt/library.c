@@ -1,7 +1,6 @@
 /* backend/tensorrt/library.c: see library.h. */
 #include "backend/tensorrt/library.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,7 +2,6 @@
 #include "backend/tensorrt/network.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

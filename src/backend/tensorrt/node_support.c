@@ -1,7 +1,6 @@
 /* backend/tensorrt/node_support.c: see node_support.h. */
 #include "backend/tensorrt/node_support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/tensorrt/backend.h"

@@ -1,8 +1,6 @@
 /* backend/tensorrt/refit.c: see refit.h. */
 #include "backend/tensorrt/refit.h"
 
-#include <stdlib.h>
-
 #include "backend/tensorrt/interfaces.h"
 #include "backend/tensorrt/network.h"
 #include "base/file/file.h"

@@ -1,8 +1,6 @@
 /* backend/tensorrt/support.c: see support.h. */
 #include "backend/tensorrt/support.h"
 
-#include <stdlib.h>
-
 #include "backend/tensorrt/network.h"
 #include "base/file/file.h"
 #include "base/memory.h"

@@ -6,7 +6,6 @@
 #include "base/process/fork_server.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* cli/completion/model_names.c: see model_names.h. */
 #include "cli/completion/model_names.h"
 
-#include <string.h>
-
 #include "base/text/string_builder.h"
 #include "onnx/model/model.h"
 

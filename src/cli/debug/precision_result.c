@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/text/shell_line.h"

@@ -1,5 +1,4 @@
 /* cli/debug/reduce.c: reduce a failing ONNX model to the smallest subgraph that still fails. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/identity.h"

@@ -2,7 +2,6 @@
 #include "cli/debug/session.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/onnxrt/preload.h"

@@ -1,5 +1,4 @@
 /* cli/debug/tactics.c: prove which tactics make a build fail. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"

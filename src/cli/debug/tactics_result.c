@@ -1,7 +1,6 @@
 /* cli/debug/tactics_result.c: see tactics_result.h. */
 #include "cli/debug/tactics_result.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,7 +1,6 @@
 /* cli/inspect/capability_providers.c: see capability_providers.h. */
 #include "cli/inspect/capability_providers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/onnxrt/apart/backend.h"

@@ -1,6 +1,4 @@
 /* cli/inspect/model.c: `inspect model`: the contents of a model or an engine. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "backend/type_inference.h"
 #include "base/memory.h"

@@ -1,5 +1,4 @@
 /* cli/inspect/sparsity.c: the weights with the 2:4 pattern. */
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "cli/commands.h"

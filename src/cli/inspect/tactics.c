@@ -1,5 +1,4 @@
 /* cli/inspect/tactics.c: the tactics in a replay. */
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "cli/commands.h"

@@ -3,7 +3,6 @@
  * A line that begins with a dot is a macro; anything else is text. Escapes begin with a backslash. Each sentence begins
  * a line, and no line of text is longer than 78 bytes if it can be helped: mandoc looks for both.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

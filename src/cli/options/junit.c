@@ -1,6 +1,5 @@
 /* cli/options/junit.c: --junit, and what all commands with this option share. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/interrupt.h"

@@ -1,5 +1,4 @@
 /* cli/options/report.c: options of the HTML report, and its creation. */
-#include <stdlib.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"

@@ -1,8 +1,6 @@
 /* cli/run/libraries.c: see libraries.h. */
 #include "cli/run/libraries.h"
 
-#include <string.h>
-
 #include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/search.h"
 

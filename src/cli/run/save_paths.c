@@ -1,7 +1,6 @@
 /* cli/run/save_paths.c: see save_paths.h. */
 #include "cli/run/save_paths.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"

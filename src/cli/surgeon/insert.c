@@ -1,5 +1,4 @@
 /* insert.c: insert a node into an ONNX model. */
-#include <string.h>
 
 #include "backend/type_inference.h"
 #include "base/memory.h"

@@ -1,5 +1,4 @@
 /* prune.c: give the weights of a model the 2:4 sparsity pattern. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

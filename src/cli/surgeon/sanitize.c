@@ -1,5 +1,4 @@
 /* sanitize.c: simplify a model: fold constants, remove nodes without consumers, sort nodes. */
-#include <stdlib.h>
 
 #include "backend/constant_folding.h"
 #include "backend/type_inference.h"

@@ -1,8 +1,6 @@
 /* comparator/compare/validation.c: see validation.h. */
 #include "comparator/compare/validation.h"
 
-#include <string.h>
-
 #include "base/text/number.h"
 #include "tensor/compare/validate.h"
 

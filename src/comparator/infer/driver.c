@@ -2,7 +2,6 @@
 #include "comparator/infer/driver.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/model_io.h"
 #include "base/memory.h"

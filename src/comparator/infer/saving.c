@@ -1,7 +1,6 @@
 /* comparator/infer/saving.c: see saving.h. */
 #include "comparator/infer/saving.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

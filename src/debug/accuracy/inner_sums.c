@@ -2,7 +2,6 @@
  * mostly add up in float32; one that adds up in float16 overflows where such a sum is beyond its range.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "debug/accuracy/hypotheses.h"

@@ -3,7 +3,6 @@
  * of these is reduced in turn. Each place has evidence of its own.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "debug/accuracy/exact_value.h"

@@ -1,7 +1,6 @@
 /* debug/accuracy/untested_data.c: what the input data leave out where nothing fails: branches that they do not take,
  * bodies that do not run, and what becomes of constants that a smaller type has no number for.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "debug/accuracy/hypotheses.h"

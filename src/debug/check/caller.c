@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/interrupt.h"

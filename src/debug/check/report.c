@@ -2,7 +2,6 @@
 #include "debug/check/report.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"

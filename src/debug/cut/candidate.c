@@ -1,8 +1,6 @@
 /* debug/cut/candidate.c: see candidate.h. */
 #include "debug/cut/candidate.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "format/polygraphy/feed_dicts.h"
 #include "format/polygraphy/run_results.h"

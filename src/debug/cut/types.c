@@ -1,8 +1,6 @@
 /* debug/cut/types.c: see types.h. */
 #include "debug/cut/types.h"
 
-#include <stdlib.h>
-
 #include "backend/type_inference.h"
 #include "base/memory.h"
 

@@ -2,7 +2,6 @@
 #include "debug/kernels/bound.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "onnx/proto/node_attribute.h"

@@ -1,8 +1,6 @@
 /* debug/precision/blocks.c: see blocks.h. */
 #include "debug/precision/blocks.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 
 struct value_uses {

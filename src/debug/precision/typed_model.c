@@ -1,8 +1,6 @@
 /* debug/precision/typed_model.c: see typed_model.h. */
 #include "debug/precision/typed_model.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "debug/precision/casts.h"
 #include "onnx/edit/model.h"

@@ -1,7 +1,6 @@
 /* debug/reduce/minimal.c: reduces the set of nodes to a 1-minimal one. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "debug/reduce/node_dag.h"

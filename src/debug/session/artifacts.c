@@ -2,7 +2,6 @@
 #include "debug/session/artifacts.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"

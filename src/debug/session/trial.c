@@ -1,7 +1,6 @@
 /* debug/session/trial.c: trial of one candidate: files, check, artifacts, verdict. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/interrupt.h"

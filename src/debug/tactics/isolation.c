@@ -2,7 +2,6 @@
 #include "debug/tactics/isolation.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "debug/experiment/experiment.h"

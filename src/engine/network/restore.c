@@ -1,8 +1,6 @@
 /* engine/network/restore.c: restores the network of a plan file. See compile.h. */
 #include "engine/network/compile.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "engine/network/layers.h"
 #include "onnx/model/subgraph.h"

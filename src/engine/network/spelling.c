@@ -1,7 +1,6 @@
 /* engine/network/spelling.c: see spelling.h. Source: SparseTensorProto in ONNX's published schema. */
 #include "engine/network/spelling.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,6 +1,5 @@
 /* engine/onednn/memory.c: converts between layouts and oneDNN's memory descriptors. See onednn.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/onednn/onednn.h"
 

@@ -1,6 +1,5 @@
 /* engine/onednn/reorder.c: converts tensors between layouts with oneDNN. See engine/tactic/tactic.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "engine/onednn/onednn.h"

@@ -1,7 +1,6 @@
 /* engine/onednn/v3.c: computations with the interface of oneDNN 3. See dialect.h. */
 #include "engine/onednn/v3.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/onednn/dialect.h"

@@ -1,5 +1,4 @@
 /* engine/plan/write.c: writes an engine to a plan file. See plan.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 #include "engine/run/executor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"

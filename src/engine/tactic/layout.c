@@ -1,7 +1,6 @@
 /* engine/tactic/layout.c: see layout.h. */
 #include "engine/tactic/layout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_LETTERS 26

@@ -1,9 +1,7 @@
 /* format/polygraphy/accuracy_results.c: see accuracy_results.h. */
 #include "format/polygraphy/accuracy_results.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "format/json/class.h"

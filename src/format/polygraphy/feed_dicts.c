@@ -2,7 +2,6 @@
 #include "format/polygraphy/feed_dicts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "format/json/class.h"

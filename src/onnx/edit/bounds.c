@@ -1,8 +1,6 @@
 /* onnx/edit/bounds.c: see bounds.h. */
 #include "onnx/edit/bounds.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/node.h"

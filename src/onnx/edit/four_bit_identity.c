@@ -1,8 +1,6 @@
 /* onnx/edit/four_bit_identity.c: see four_bit_identity.h. */
 #include "onnx/edit/four_bit_identity.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/proto/node_attribute.h"

@@ -1,8 +1,6 @@
 /* onnx/edit/inner_graphs.c: see inner_graphs.h. */
 #include "onnx/edit/inner_graphs.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/node.h"

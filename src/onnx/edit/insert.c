@@ -1,8 +1,6 @@
 /* onnx/edit/insert.c: see insert.h. */
 #include "onnx/edit/insert.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"

@@ -1,7 +1,6 @@
 /* onnx/edit/model.c: see model.h. */
 #include "onnx/edit/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

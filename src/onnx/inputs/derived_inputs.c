@@ -2,7 +2,6 @@
 #include "onnx/inputs/derived_inputs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "onnx/inputs/pass.h"

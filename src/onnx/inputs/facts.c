@@ -2,7 +2,6 @@
 #include "onnx/inputs/facts.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"

@@ -1,7 +1,6 @@
 /* onnx/model/mark_outputs.c: see mark_outputs.h. */
 #include "onnx/model/mark_outputs.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,7 +2,6 @@
 #include "onnx/model/subgraph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "onnx/model/operators.h"

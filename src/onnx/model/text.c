@@ -1,8 +1,6 @@
 /* onnx/model/text.c: see text.h. */
 #include "onnx/model/text.h"
 
-#include <stdlib.h>
-
 #include "base/text/names.h"
 
 static void add_dimension_text(struct string_builder *out, const struct value_type *type, size_t i)

@@ -1,8 +1,6 @@
 /* onnx/proto/value_info.c: see value_info.h. */
 #include "onnx/proto/value_info.h"
 
-#include <string.h>
-
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 

@@ -1,8 +1,6 @@
 /* onnx/proto/wire.c: see wire.h. All input is untrusted. */
 #include "onnx/proto/wire.h"
 
-#include <string.h>
-
 struct wire_reader wire_reader_of(struct span message)
 {
     /* An empty message may have a null pointer, to which not even 0 may be added. */

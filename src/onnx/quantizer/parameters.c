@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "onnx/external/tensor.h"
 #include "onnx/model/graph_view.h"

@@ -2,7 +2,6 @@
 #include "onnx/simplify/simplify.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "onnx/edit/constants.h"

@@ -2,6 +2,7 @@
 #include "tensor/statistics/selection.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "tensor/statistics/order_key.h"

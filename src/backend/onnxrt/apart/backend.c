@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/optimizers.h"

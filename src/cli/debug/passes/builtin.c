@@ -1,6 +1,5 @@
 /* cli/debug/passes/builtin.c: optimizations of the built-in engine: fusions, foldings, layouts in which layers exchange
  * tensors, and providers of tactics. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

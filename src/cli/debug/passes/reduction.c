@@ -2,7 +2,6 @@
 #include "cli/debug/passes/reduction.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"

@@ -1,7 +1,6 @@
 /* cli/debug/passes/result.c: see result.h. */
 #include "cli/debug/passes/result.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"

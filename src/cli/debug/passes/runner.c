@@ -2,7 +2,6 @@
 #include "cli/debug/passes/runner.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"

@@ -1,7 +1,6 @@
 /* cli/debug/passes/tensorrt.c: what TensorRT decides, as far as its library can be told otherwise: knobs of its
  * compiler, and what it does across tensors.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/container/name_map.h"

@@ -1,6 +1,5 @@
 /* cli/debug/quantization/answer.c: what the search has found, see search.h. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/text/names.h"

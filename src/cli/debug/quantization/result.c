@@ -2,7 +2,6 @@
 #include "cli/debug/quantization/result.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/text/string_builder.h"

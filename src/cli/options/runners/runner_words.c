@@ -1,7 +1,6 @@
 /* cli/options/runners/runner_words.c: see runner_words.h. */
 #include "cli/options/runners/runner_words.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
