@@ -65,7 +65,6 @@ int external_data_path(const struct model *model, struct text location, char **r
     char *folder SCOPED_FREE = file_real_path(model->folder);
     char *real SCOPED_FREE = NULL;
     struct stat status;
-    int rc = 0;
 
     if (strlen(name) != location.size || external_data_leads_out(name))
         return error_set(err, ERR_CORRUPT, "%s: external data '%s' are outside of the model's folder: refused",
@@ -84,7 +83,7 @@ int external_data_path(const struct model *model, struct text location, char **r
                          model->display_name, name);
     *ret = real;
     real = NULL;
-    return rc;
+    return 0;
 }
 
 /* Pages of a mapping are released each time this many bytes of it were passed. */
