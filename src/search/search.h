@@ -42,8 +42,8 @@ struct search_ops {
     double (*expect)(const void *search);
 };
 
-/* Initializes `sets` and `set_count` of search_ops: the bit sets from member `first` to member `last` of `type`, between
- * which there are no other members. */
+/* Initializes `sets` and `set_count` of search_ops: the bit sets from member `first` to member `last` of `type`. There
+ * are no other members between them. */
 #define SEARCH_SETS(type, first, last)                                                                                 \
     .sets = offsetof(type, first),                                                                                     \
     .set_count = (offsetof(type, last) - offsetof(type, first)) / sizeof(struct bitset) + 1

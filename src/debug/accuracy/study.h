@@ -219,8 +219,8 @@ int study_refuse_changes(struct study *study, struct error *err);
 /* What follows belongs to this hypothesis; one line of the log says so. */
 void study_begin_hypothesis(struct study *study, const char *title);
 
-/* A line of the log about it. Arguments of this macro and of the next ones are those of study_text(), whose text lives as
- * long as the study. */
+/* A line of the log about it. Arguments of this macro and of the next ones are those of study_text(), whose text lives
+ * as long as the study. */
 #define study_log(study, ...) study_log_text(study, study_text(study, __VA_ARGS__))
 void study_log_text(struct study *study, const char *text);
 
