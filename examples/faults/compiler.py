@@ -89,11 +89,11 @@ def round_as_the_hardware_does(model):
 PASSES = {"layout": assign_layouts, "fusion": fuse, "rounding": round_as_the_hardware_does}
 
 
-def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in PASSES:
-        sys.exit(__doc__)
+def main(passes=PASSES, usage=__doc__):
+    if len(sys.argv) != 4 or sys.argv[1] not in passes:
+        sys.exit(usage)
     model = Model(sys.argv[2])
-    PASSES[sys.argv[1]](model)
+    passes[sys.argv[1]](model)
     model.write(sys.argv[3])
 
 

@@ -10,9 +10,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "faults"))
-from onnx_file import Model, Node, constant, field, fields, node, strings  # noqa: E402
+import compiler  # noqa: E402
+from onnx_file import INT64, Node, constant, field, fields, node, strings  # noqa: E402
 
-INT64 = 7
 POSITIONS, PRESENT = "position_ids", "present.1.value"
 
 
@@ -38,6 +38,8 @@ def has_input(model, name):
 
 def clip_positions(model):
     """A table of 22 positions: the last one is used for all that follow, from step 7 on."""
+    if not has_input(model, POSITIONS):
+        return
     read_instead(model, POSITIONS, "clipped")
     model.add_constant(constant("last", [], [21], INT64))
     insert(model, 0, ("Min", [POSITIONS, "last"], "clipped", {}))
@@ -45,6 +47,8 @@ def clip_positions(model):
 
 def shift_positions(model):
     """Positions behind the prefill are one too large."""
+    if not has_input(model, POSITIONS):
+        return
     read_instead(model, POSITIONS, "shifted")
     model.add_constant(constant("prefill", [], [15], INT64))
     insert(model, 0, ("Greater", [POSITIONS, "prefill"], "is_behind", {}), ("Cast", ["is_behind"], "shift", {"to": INT64}),
@@ -76,6 +80,8 @@ def store_wrongly(model):
 def add_roots(model):
     """Adds zero times the square root of 21 less the last position to the logits, which is NaN from step 7 on."""
     last = [i for i, item in enumerate(model.nodes) if "logits" in item.outputs]
+    if not last or not has_input(model, POSITIONS):
+        return
     rename(model.nodes[last[0]], 2, "logits", "computed")
     model.add_constant(constant("last", [], [21], INT64))
     model.add_constant(constant("zero", [], [0.0]))
@@ -89,13 +95,5 @@ FAULTS = {"clip": clip_positions, "shift": shift_positions, "layer": read_other_
           "nan": add_roots, "none": lambda model: None}
 
 
-def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in FAULTS:
-        sys.exit(__doc__)
-    model = Model(sys.argv[2])
-    FAULTS[sys.argv[1]](model)
-    model.write(sys.argv[3])
-
-
 if __name__ == "__main__":
-    main()
+    compiler.main(FAULTS, __doc__)
