@@ -71,14 +71,6 @@ static int make_tokens(const struct decoder_steps *steps, const struct tensor *f
     return tensor_cast(&chosen, from->type, ret, &clipped, err);
 }
 
-static const struct decoder_input *find_role(const struct decoder *decoder, enum decoder_role role)
-{
-    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
-        if (input->role == role)
-            return input;
-    return NULL;
-}
-
 static int refuse_unknown(const char *input, struct error *err)
 {
     return error_set(err, ERR_INVALID, "input '%s' has no data in the steps of the decoder", input);
@@ -87,7 +79,7 @@ static int refuse_unknown(const char *input, struct error *err)
 /* The number of tokens in a step. */
 static int64_t count_tokens(const struct decoder_steps *steps, const struct tensor_list *feed)
 {
-    const struct decoder_input *tokens = find_role(steps->decoder, DECODER_TOKENS);
+    const struct decoder_input *tokens = decoder_find_role(steps->decoder, DECODER_TOKENS);
     const struct named_tensor *fed = tensor_list_find(feed, text_of(tokens->name));
 
     return fed != NULL && fed->tensor.shape.rank > 0 ? fed->tensor.shape.dims[fed->tensor.shape.rank - 1] : 0;
@@ -159,7 +151,7 @@ static const struct decoder_input *find_input(const struct decoder *decoder, con
     return NULL;
 }
 
-/* Masks and positions that are known by name only were generated at random. */
+/* Masks and positions without a rule for their values were generated at random. */
 static int add_prefill(struct decoder_steps *steps, struct data_loader *loader, const struct fed_runner *runner,
                        struct error *err)
 {
@@ -174,7 +166,7 @@ static int add_prefill(struct decoder_steps *steps, struct data_loader *loader, 
     for (size_t i = 0; i < feed.count && rc == 0; i++) {
         const struct decoder_input *input = find_input(steps->decoder, feed.items[i].name);
         const struct tensor *tensor = &feed.items[i].tensor;
-        bool is_random = data_loader_generates(loader) && input != NULL && input->by_name;
+        bool is_random = data_loader_generates(loader) && input != NULL && !input->has_rule;
         struct tensor copy;
 
         if (is_random && input->role == DECODER_MASK)

@@ -110,12 +110,9 @@ static int pair_given(struct role_search *search, const char *word, struct error
 /* What follows the first of these prefixes; size SIZE_MAX: none does. */
 static struct text text_after(struct text name, const char *const *prefixes)
 {
-    for (size_t i = 0; prefixes[i] != NULL; i++) {
-        size_t size = strlen(prefixes[i]);
-
-        if (name.size >= size && memcmp(name.data, prefixes[i], size) == 0)
-            return (struct text){name.data + size, name.size - size};
-    }
+    for (size_t i = 0; prefixes[i] != NULL; i++)
+        if (text_begins_with(name, prefixes[i]))
+            return (struct text){name.data + strlen(prefixes[i]), name.size - strlen(prefixes[i])};
     return (struct text){NULL, SIZE_MAX};
 }
 
@@ -134,8 +131,10 @@ static int pair_by_names(struct role_search *search, struct error *err)
         for (size_t k = 0; k < model->outputs.count && rc == 0; k++) {
             struct text present = text_after(value_name(model, model->outputs.items[k]), presents);
 
-            if (present.size == past.size && memcmp(present.data, past.data, past.size) == 0)
-                rc = pair_cache(search, i, k, err);
+            if (present.size == SIZE_MAX || !text_equal(present, past))
+                continue;
+            rc = pair_cache(search, i, k, err);
+            search->decoder->inputs[i].by_name = true;
         }
         if (rc < 0)
             return rc;
@@ -205,10 +204,11 @@ static bool is_whole_number(const struct value_type *type)
 }
 
 /* The input of tokens: the only one with indices, of several the one that is called so. SIZE_MAX: it is not known. */
-static size_t find_tokens(const struct role_search *search, const struct derived_inputs *derived)
+static size_t find_tokens(const struct role_search *search, const struct derived_inputs *derived, bool *ret_by_name)
 {
     size_t found = SIZE_MAX, named = SIZE_MAX, count = 0, named_count = 0;
 
+    *ret_by_name = false;
     for (size_t i = 0; i < derived->count; i++) {
         enum decoder_role role = search->decoder->inputs[i].role;
 
@@ -224,6 +224,7 @@ static size_t find_tokens(const struct role_search *search, const struct derived
             named = i;
         }
     }
+    *ret_by_name = count > 1;
     return count == 1 ? found : named_count == 1 ? named : SIZE_MAX;
 }
 
@@ -276,7 +277,7 @@ static enum decoder_role role_of_number(const struct role_search *search, size_t
 static enum decoder_role role_of_fixed(const struct role_search *search, size_t input, size_t tokens)
 {
     const struct value_type *type = &search->types[input];
-    struct text name = text_of(search->decoder->inputs[input].name);
+    struct decoder_input *item = &search->decoder->inputs[input];
     const struct shape *of_tokens = &search->types[tokens].shape;
     bool sequence_is_open = of_tokens->dims[of_tokens->rank - 1] < 0;
 
@@ -284,8 +285,9 @@ static enum decoder_role role_of_fixed(const struct role_search *search, size_t 
     case DERIVED_NUMBER:
         return role_of_number(search, input);
     case DERIVED_MASK: /* of something else; one of the tokens whose size is fixed is not recognized */
-        return text_contains(name, TEXT("encoder")) || text_contains(name, TEXT("cross")) ? DECODER_CONSTANT
-                                                                                          : DECODER_UNKNOWN;
+        item->by_name =
+            text_contains(text_of(item->name), TEXT("encoder")) || text_contains(text_of(item->name), TEXT("cross"));
+        return item->by_name ? DECODER_CONSTANT : DECODER_UNKNOWN;
     case DERIVED_POSITIONS:
         return sequence_is_open ? DECODER_UNKNOWN : DECODER_POSITIONS;
     case DERIVED_INTEGERS:
@@ -304,7 +306,7 @@ static enum decoder_role derive_role(struct role_search *search, size_t input, s
 
     if (past_axis == SIZE_MAX && sequence_axis == SIZE_MAX)
         return role_of_fixed(search, input, tokens);
-    item->by_name = values == DERIVED_ANY && is_whole_number(&search->types[input]);
+    item->by_name = !item->has_rule && is_whole_number(&search->types[input]);
     if (past_axis == SIZE_MAX)
         return values == DERIVED_POSITIONS || (item->by_name && text_contains(text_of(item->name), TEXT("position")))
                    ? DECODER_POSITIONS
@@ -339,14 +341,16 @@ static int derive_roles(struct role_search *search, struct error *err)
     struct decoder *decoder = search->decoder;
     struct derived_inputs plain;
     size_t tokens;
+    bool by_name;
 
     derived_inputs_init(&plain, search->model, NULL, 0);
-    tokens = find_tokens(search, &plain);
+    tokens = find_tokens(search, &plain, &by_name);
     derived_inputs_release(&plain);
     if (tokens == SIZE_MAX)
         return error_set(err, ERR_UNSUPPORTED,
                          "which input has the tokens is not known: pass it, as in --step-roles input_ids:tokens");
     decoder->inputs[tokens].role = DECODER_TOKENS;
+    decoder->inputs[tokens].by_name = by_name;
     if (check_role(search, tokens, err) < 0)
         return err->code;
     derive_with(search, tokens, 5, 3, &search->base);
@@ -356,6 +360,7 @@ static int derive_roles(struct role_search *search, struct error *err)
         struct decoder_input *item = &decoder->inputs[i];
         size_t axis = find_growing_axis(&search->base.items[i], &search->longer_past.items[i]);
 
+        item->has_rule = search->base.items[i].values != DERIVED_ANY;
         if (item->role == DECODER_UNKNOWN)
             item->role = derive_role(search, i, tokens, axis);
         if (check_role(search, i, err) < 0)
@@ -376,17 +381,17 @@ static bool is_present(const struct decoder *decoder, const char *output)
     return false;
 }
 
-/* The output of this name, else the only one of floating-point numbers that is no cache. */
+/* The only output of floating-point numbers that is no cache; of several the one that is called so. */
 static int find_logits(struct role_search *search, struct error *err)
 {
     const struct model *model = search->model;
     struct decoder *decoder = search->decoder;
+    const char *found = NULL, *named = NULL;
     size_t count = 0;
 
-    for (size_t i = 0; i < model->outputs.count && decoder->logits == NULL; i++)
-        if (text_equal_string(value_name(model, model->outputs.items[i]), "logits"))
-            decoder->logits = "logits";
-    for (size_t i = 0; i < model->outputs.count && (decoder->logits == NULL || count > 0); i++) {
+    if (decoder->logits != NULL) /* given */
+        return 0;
+    for (size_t i = 0; i < model->outputs.count; i++) {
         const char *name = arena_text(&decoder->arena, value_name(model, model->outputs.items[i]));
         struct value_type type;
 
@@ -394,9 +399,12 @@ static int find_logits(struct role_search *search, struct error *err)
         if (type.not_a_tensor != NULL || !data_type_is_float(type.element) || is_present(decoder, name))
             continue;
         count++;
-        decoder->logits = name;
+        found = name;
+        named = strcmp(name, "logits") == 0 ? name : named;
     }
-    if (decoder->logits == NULL || count > 1)
+    decoder->logits = count == 1 ? found : named;
+    decoder->logits_by_name = count > 1;
+    if (decoder->logits == NULL)
         return error_set(err, ERR_UNSUPPORTED,
                          "which output has the logits is not known: pass it, as in --step-roles logits:logits");
     return 0;
@@ -436,4 +444,12 @@ void decoder_release(struct decoder *decoder)
 {
     arena_release(&decoder->arena);
     *decoder = (struct decoder){0};
+}
+
+const struct decoder_input *decoder_find_role(const struct decoder *decoder, enum decoder_role role)
+{
+    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+        if (input->role == role)
+            return input;
+    return NULL;
 }

@@ -26,7 +26,8 @@ struct decoder_input {
     const char *present; /* of a cache: the output */
     /* Of a cache: the axis of its entries, SIZE_MAX if its size is fixed. Of a mask: the axis that grows. */
     size_t axis;
-    bool by_name; /* the role depends on the name: no rule for the values is known */
+    bool by_name;  /* the role, or the pair, depends on the name */
+    bool has_rule; /* for its values, see derived_inputs.h: generated data fit them */
 };
 
 struct decoder {
@@ -34,6 +35,7 @@ struct decoder {
     struct decoder_input *inputs; /* of the model's inputs, in their order */
     size_t count;
     const char *logits; /* the output of which tokens are chosen */
+    bool logits_by_name;
 };
 
 /* What the user says; both may be empty. */
@@ -47,6 +49,9 @@ struct decoder_words {
  * that specifies it. */
 int decoder_find(const struct model *model, const struct decoder_words *words, struct decoder *ret, struct error *err);
 void decoder_release(struct decoder *decoder);
+
+/* The first input of a role; NULL: none has it. */
+const struct decoder_input *decoder_find_role(const struct decoder *decoder, enum decoder_role role);
 
 /* "mask", as typed; "cache" and "unknown", too. */
 const char *decoder_role_name(enum decoder_role role);

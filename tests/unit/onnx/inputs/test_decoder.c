@@ -72,6 +72,9 @@ static void cache_is_paired_by_name_and_grows_along_the_axis_of_its_entries(void
         assert_role(&test, names[i][0], DECODER_CACHE);
         assert_string_equal(test.decoder.inputs[1].present, names[i][1]);
         assert_int_equal(test.decoder.inputs[1].axis, 1);
+        assert_true(test.decoder.inputs[1].by_name);
+        assert_false(test.decoder.inputs[0].by_name);
+        assert_false(test.decoder.logits_by_name);
         assert_role(&test, "ids", DECODER_TOKENS);
         assert_string_equal(test.decoder.logits, "scores");
         end(&test);
@@ -90,6 +93,7 @@ static void names_without_a_counterpart_need_pairs(void **state)
     make_decoder(&test, "a:0", "b:0");
     assert_int_equal(find_roles(&test, &(struct decoder_words){.caches = {&pair, 1}}), 0);
     assert_string_equal(test.decoder.inputs[1].present, "b:0");
+    assert_false(test.decoder.inputs[1].by_name);
     end(&test);
     pair = "a:0:c";
     make_decoder(&test, "a:0", "b:0");
@@ -175,6 +179,33 @@ static void embedded_sequence_is_unknown(void **state)
     end(&test);
 }
 
+static void roles_that_names_decide_are_marked(void **state)
+{
+    struct decoder_test test;
+
+    make_decoder(&test, "past", "present");
+    made_symbolic_input(&test.made, "input_ids", DATA_INT64, "b s");
+    made_node(&test.made, "look_up", "Gather", "table input_ids", "logits", NULL, 0);
+    made_symbolic_output(&test.made, "logits", DATA_FLOAT32, "b s 8");
+    assert_int_equal(find_roles(&test, &(struct decoder_words){.roles = {(const char *[]){"ids:constant"}, 1}}), 0);
+    assert_false(decoder_find_role(&test.decoder, DECODER_TOKENS)->by_name);
+    assert_string_equal(test.decoder.logits, "logits");
+    assert_true(test.decoder.logits_by_name);
+    end(&test);
+    make_decoder(&test, "past", "present");
+    made_symbolic_input(&test.made, "input_ids", DATA_INT64, "b s");
+    made_symbolic_input(&test.made, "position_ids", DATA_INT64, "b s");
+    made_node(&test.made, "look_up", "Gather", "table input_ids", "looked_up", NULL, 0);
+    made_symbolic_output(&test.made, "looked_up", DATA_FLOAT32, "b s 8");
+    assert_int_equal(
+        find_roles(&test, &(struct decoder_words){.roles = {(const char *[]){"ids:constant", "scores:logits"}, 2}}), 0);
+    assert_role(&test, "position_ids", DECODER_POSITIONS);
+    assert_true(decoder_find_role(&test.decoder, DECODER_POSITIONS)->by_name);
+    assert_false(decoder_find_role(&test.decoder, DECODER_POSITIONS)->has_rule);
+    assert_false(test.decoder.logits_by_name);
+    end(&test);
+}
+
 static void lengths_of_grouped_attention_grow(void **state)
 {
     const struct node_attribute heads[] = {INTEGER("num_heads", 4), INTEGER("kv_num_heads", 2)};
@@ -240,6 +271,7 @@ int main(void)
         cmocka_unit_test(unknown_input_is_refused_until_its_role_is_given),
         cmocka_unit_test(role_needs_a_type_that_can_advance),
         cmocka_unit_test(embedded_sequence_is_unknown),
+        cmocka_unit_test(roles_that_names_decide_are_marked),
         cmocka_unit_test(lengths_of_grouped_attention_grow),
         cmocka_unit_test(roles_of_exported_decoders_are_known),
     };
