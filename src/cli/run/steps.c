@@ -1,8 +1,10 @@
 /* cli/run/steps.c: see steps.h. */
 #include "cli/run/steps.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text/names.h"
@@ -72,28 +74,38 @@ int run_steps_check(const struct command_context *context, const struct run_sett
     return 0;
 }
 
+static const char *mark_name(bool by_name)
+{
+    return by_name ? ", by name" : "";
+}
+
 static void log_decoder(struct log *log, const struct decoder *decoder, int64_t count)
 {
     SCOPED_STRING(caches);
     SCOPED_STRING(others);
     size_t pairs = 0;
+    bool by_name = false;
 
     for (size_t i = 0; i < decoder->count; i++) {
         const struct decoder_input *input = &decoder->inputs[i];
 
-        if (input->role != DECODER_CACHE)
-            string_add_format(&others, " | %s%s: '%s'", decoder_role_name(input->role),
-                              input->by_name ? ", by name" : "", input->name);
-        else if (pairs++ < 2)
+        if (input->role != DECODER_CACHE) {
+            string_add_format(&others, " | %s%s: '%s'", decoder_role_name(input->role), mark_name(input->by_name),
+                              input->name);
+            continue;
+        }
+        by_name |= input->by_name;
+        if (pairs++ < 2)
             string_add_format(&caches, "%s'%s' gets '%s'", pairs > 1 ? ", " : "", input->name, input->present);
     }
-    log_message(log, LOG_INFO, "Decoder: a prefill and %lld step(s)%s | logits: '%s' | %zu cache(s): %s%s",
-                (long long)count, others.data, decoder->logits, pairs, caches.data, pairs > 2 ? ", ..." : "");
+    log_message(log, LOG_INFO, "Decoder: a prefill and %lld step(s)%s | logits%s: '%s' | %zu cache(s)%s: %s%s",
+                (long long)count, others.data, mark_name(decoder->logits_by_name), decoder->logits, pairs,
+                mark_name(by_name), caches.data, pairs > 2 ? ", ..." : "");
 }
 
 /* Shapes with no entries for caches of which the user has given none. They have priority over patterns of the user. */
-static void empty_caches(const struct command_context *context, const struct decoder *decoder,
-                         const struct model *model, struct input_shapes *shapes)
+static void add_empty_caches(const struct command_context *context, const struct decoder *decoder,
+                             const struct model *model, struct input_shapes *shapes)
 {
     struct arena *arena = parse_arena((struct parse *)context->parse);
     struct input_shape *items = arena_alloc_zero(arena, shapes->count + decoder->count + 1, sizeof(*items));
@@ -132,7 +144,7 @@ int run_steps_prepare(const struct command_context *context, const struct run_se
     rc = decoder_find(model, &values->words, &ret->decoder, err);
     if (rc == 0) {
         log_decoder(context->log, &ret->decoder, values->count);
-        empty_caches(context, &ret->decoder, model, &file->model.shapes);
+        add_empty_caches(context, &ret->decoder, model, &file->model.shapes);
         file->data.generated = GENERATED_REPRESENTATIVE;
         file->data.whole_masks = true; /* zeros at the end would be in front of the next token */
     }
@@ -156,8 +168,11 @@ static void observe_failure(struct step_observer *observer, size_t iteration, co
 {
     if (iteration >= observer->count)
         return;
-    if (observer->output_count == 0)
+    if (observer->output_count == 0 || iteration < observer->outputs_of) {
+        string_clear(&observer->outputs);
         observer->outputs_of = iteration;
+        observer->output_count = 0;
+    }
     if (observer->outputs_of == iteration && observer->output_count++ < MOST_OUTPUTS)
         name_list_add(&observer->outputs, output);
     observer->failed[iteration] = true;
@@ -239,40 +254,45 @@ static struct decoder_iteration *list_exchanges(size_t last, size_t *ret_count)
 
 static void log_entry(struct log *log, const struct step_outcome *outcome)
 {
-    size_t first = outcome->first, entered = outcome->entered;
+    size_t first = outcome->first, entered = outcome->entered, shown = outcome->shown;
+    SCOPED_STRING(accumulates);
 
+    if (shown > entered + 1)
+        string_add_format(&accumulates, " or accumulates from there to step %zu,", shown);
     if (entered == SIZE_MAX)
         log_message(log, LOG_WARNING,
                     "The difference is not reproducible: no step fails when the steps up to %zu are repeated", first);
     else if (first == 0)
         log_message(log, LOG_ERROR,
-                    "The difference enters in step 0, the prefill, for which all runners have the same "
-                    "inputs");
+                    "The difference enters in step 0, the prefill, for which all runners have the same inputs");
     else if (entered == first)
         log_message(log, LOG_ERROR,
                     "The difference enters in step %zu: with the caches of the reference step %zu fails, too", entered,
                     first);
+    else if (entered == shown)
+        log_message(log, LOG_ERROR,
+                    "The difference enters in step %zu, which fails with the caches of the reference, although it "
+                    "passed with each runner's own; step %zu passes with those of the reference",
+                    entered, first);
     else
         log_message(log, LOG_ERROR,
-                    "The difference enters in step %zu, and is inherited through the caches: with the caches of the "
-                    "reference before step %zu, and each runner's own from there to step %zu, the steps fail; with "
-                    "those of the reference before step %zu they pass",
-                    entered, entered, first, entered + 1);
+                    "The difference enters in step %zu,%s and is inherited through the caches: with the caches of the "
+                    "reference before step %zu, and each runner's own from there on, step %zu fails; with those of the "
+                    "reference before step %zu it passes",
+                    entered, accumulates.data, entered, shown, entered + 1);
 }
 
-/* Runs iterations, without reporting them, and frees them. `ret_failed`: whether each failed. */
+/* Runs the iterations of the steps without reporting them, and leaves none. `ret_failed`: whether each failed. */
 static int run_exchanges(struct run_model *model, const struct driver_settings *settings, struct data_loader *loader,
-                         struct decoder_iteration *iterations, bool *ret_failed, struct error *err)
+                         bool *ret_failed, struct error *err)
 {
     struct decoder_steps *steps = settings->steps;
     struct step_observer observer = {.count = steps->count, .failed = ret_failed};
     bool passed;
     int rc;
 
-    steps->iterations = iterations;
     rc = run_iterations(model, settings, loader, &observer, &passed, err);
     steps->iterations = NULL;
-    free(iterations);
     string_release(&observer.outputs);
     return rc;
 }
@@ -281,42 +301,49 @@ static int find_entry(struct run_model *model, const struct driver_settings *set
                       struct step_outcome *ret, struct error *err)
 {
     struct driver_settings quiet = *settings;
-    size_t failed_at, *starts SCOPED_FREE = NULL;
-    struct decoder_iteration *iterations = list_exchanges(ret->first, &ret->steps.count);
-    bool *failed SCOPED_FREE = memory_alloc_zero(ret->steps.count, sizeof(*failed));
-    int rc;
-
-    starts = memory_alloc_zero(ret->steps.count, sizeof(*starts));
-    for (size_t i = 0; i < ret->steps.count; i++)
-        starts[i] = iterations[i].of_reference ? iterations[i].step : starts[i - 1];
-    quiet.comparison.fail_fast = true;
-    rc = run_exchanges(model, &quiet, loader, iterations, failed, err);
-    failed_at = first_failed(failed, ret->steps.count);
-    if (rc == 0 && failed_at != SIZE_MAX)
-        ret->entered = starts[failed_at];
-    return rc;
-}
-
-/* For each cache: the steps from the entry to the first that fails, with this one alone as each runner's own. */
-static int find_carriers(struct run_model *model, const struct driver_settings *settings, struct data_loader *loader,
-                         struct step_outcome *ret, struct error *err)
-{
-    size_t length = ret->first - ret->entered + 1, count = ret->decoder.count * length;
-    struct decoder_iteration *iterations = memory_alloc_zero(count, sizeof(*iterations));
+    size_t count, at;
+    struct decoder_iteration *iterations SCOPED_FREE = list_exchanges(ret->first, &count);
     bool *failed SCOPED_FREE = memory_alloc_zero(count, sizeof(*failed));
     int rc;
 
-    for (size_t i = 0; i < count; i++)
-        iterations[i] = (struct decoder_iteration){.step = ret->entered + i % length,
-                                                   .of_reference = i % length == 0,
-                                                   .own = ret->decoder.inputs[i / length].name};
+    quiet.comparison.fail_fast = true;
+    ret->steps.iterations = iterations;
     ret->steps.count = count;
-    rc = run_exchanges(model, settings, loader, iterations, failed, err);
+    rc = run_exchanges(model, &quiet, loader, failed, err);
+    at = first_failed(failed, count);
+    if (rc < 0 || at == SIZE_MAX)
+        return rc;
+    ret->shown = iterations[at].step;
+    while (!iterations[at].of_reference)
+        at--;
+    ret->entered = iterations[at].step;
+    return 0;
+}
+
+/* For each cache: the steps from the entry to the one that failed then, with this one alone as each runner's own. */
+static int find_carriers(struct run_model *model, const struct driver_settings *settings, struct data_loader *loader,
+                         struct step_outcome *ret, struct error *err)
+{
+    const struct decoder *decoder = &ret->decoder;
+    size_t length = ret->shown - ret->entered + 1, count = 0;
+    struct decoder_iteration *iterations SCOPED_FREE = memory_alloc_zero(decoder->count * length, sizeof(*iterations));
+    bool *failed SCOPED_FREE = memory_alloc_zero(decoder->count * length, sizeof(*failed));
+    int rc;
+
+    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+        for (size_t i = 0; i < length && input->role == DECODER_CACHE; i++)
+            iterations[count++] =
+                (struct decoder_iteration){.step = ret->entered + i, .of_reference = i == 0, .own = input->name};
+    ret->steps.iterations = iterations;
+    ret->steps.count = count;
+    rc = run_exchanges(model, settings, loader, failed, err);
     if (rc < 0)
         return rc;
-    ret->carries = memory_alloc_zero(ret->decoder.count, sizeof(*ret->carries));
-    for (size_t i = 0; i < count; i++)
-        ret->carries[i / length] |= failed[i];
+    ret->carries = memory_alloc_zero(decoder->count, sizeof(*ret->carries));
+    count = 0;
+    for (size_t i = 0; i < decoder->count; i++)
+        for (size_t k = 0; k < length && decoder->inputs[i].role == DECODER_CACHE; k++)
+            ret->carries[i] |= failed[count++];
     return 0;
 }
 
@@ -327,10 +354,10 @@ static void log_carriers(struct log *log, const struct step_outcome *outcome)
     for (size_t i = 0; i < outcome->decoder.count; i++)
         if (outcome->carries[i])
             name_list_add(&names, outcome->decoder.inputs[i].present);
-    log_message(log, LOG_ERROR, "%s%s%s",
-                names.size > 0 ? "Caches that carry it, each with all others of the reference: ["
-                               : "No cache carries it alone, with all others of the reference",
-                names.size > 0 ? names.data : "", names.size > 0 ? "]" : "");
+    if (names.size > 0)
+        log_message(log, LOG_ERROR, "Caches that carry it, each with all others of the reference: [%s]", names.data);
+    else
+        log_message(log, LOG_ERROR, "No cache carries it alone, with all others of the reference");
 }
 
 static int locate_entry(struct run_model *model, const struct driver_settings *settings, struct data_loader *loader,
@@ -354,13 +381,13 @@ static int locate_entry(struct run_model *model, const struct driver_settings *s
     if (settings->count < 2)
         return 0;
     if (ret->first == 0)
-        ret->entered = 0;
+        ret->entered = ret->shown = 0;
     else
         rc = find_entry(model, &quiet, loader, ret, err);
     if (rc < 0)
         return rc;
     log_entry(settings->log, ret);
-    if (ret->entered >= ret->first)
+    if (ret->entered == SIZE_MAX || ret->entered == ret->shown)
         return 0;
     rc = find_carriers(model, &quiet, loader, ret, err);
     if (rc == 0)
@@ -368,15 +395,13 @@ static int locate_entry(struct run_model *model, const struct driver_settings *s
     return rc;
 }
 
-/* ---- The whole ---- */
+/* ---- Tokens, and what failed ---- */
 
 static const struct tensor *tokens_of_step(const struct step_outcome *outcome, size_t step)
 {
-    const struct named_tensor *fed = NULL;
+    const struct decoder_input *tokens = decoder_find_role(&outcome->decoder, DECODER_TOKENS);
+    const struct named_tensor *fed = tensor_list_find(&outcome->steps.feeds.items[step], text_of(tokens->name));
 
-    for (size_t i = 0; i < outcome->decoder.count; i++)
-        if (outcome->decoder.inputs[i].role == DECODER_TOKENS)
-            fed = tensor_list_find(&outcome->steps.feeds.items[step], text_of(outcome->decoder.inputs[i].name));
     return fed != NULL ? &fed->tensor : NULL;
 }
 
@@ -422,6 +447,8 @@ static int save_step_inputs(const char *path, const struct step_outcome *outcome
         return 0;
     if (step == SIZE_MAX) {
         log_message(log, LOG_WARNING, "No step fails: '%s' is not written", path);
+        if (unlink(path) < 0 && errno != ENOENT) /* inputs of an earlier run would look like those of this one */
+            return error_set_errno(err, ERR_IO, "cannot remove '%s', which an earlier run has written", path);
         return 0;
     }
     one.items = &outcome->steps.feeds.items[step];
@@ -459,7 +486,7 @@ int run_steps(struct run_model *model, const struct driver_settings *settings, s
 
     ret->count = observer.count;
     ret->failed = observer.failed = memory_alloc_zero(observer.count, sizeof(*observer.failed));
-    ret->first = ret->entered = SIZE_MAX;
+    ret->first = ret->entered = ret->shown = SIZE_MAX;
     ret->steps.decoder = &ret->decoder;
     ret->steps.iterations = iterations;
     ret->steps.count = observer.count;
@@ -505,7 +532,7 @@ void step_outcome_release(struct step_outcome *outcome)
     *outcome = (struct step_outcome){0};
 }
 
-/* ---- For other programs ---- */
+/* ---- JSON ---- */
 
 static void write_step_or_null(const char *key, size_t step, struct json_writer *json)
 {

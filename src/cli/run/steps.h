@@ -14,6 +14,7 @@ struct step_outcome {
     bool *failed;               /* of each step */
     size_t first;               /* the first that failed; SIZE_MAX: none */
     size_t entered;             /* the one in which the difference enters; SIZE_MAX: not known */
+    size_t shown;               /* the step that failed when that was found: `entered` itself, or one that inherits */
     bool *carries;              /* whether each input is a cache that carries the difference on its own; or NULL */
 };
 
