@@ -145,10 +145,14 @@ END
 @test "tokens of --load-inputs replace those that the reference prefers" {
     polygraphy run "$decoder" --onnxrt --steps 2 --save-inputs in.json --json result.json
     [ "$(json_value 'it["steps"]["steps"][1]["tokens"]')" = "[32]" ]
-    polygraphy run "$exported/decoder_dynamo.onnx" --onnxrt --steps 2 --seed 5 --save-inputs other.json
-    run polygraphy run "$decoder" --onnxrt --steps 2 --load-inputs other.json --save-inputs again.json
+    own=$(json_value '[step["tokens"] for step in it["steps"]["steps"]]')
+    polygraphy run "$exported/decoder_dynamo.onnx" --onnxrt --steps 2 --seed 5 --save-inputs other.json --json result.json
+    other=$(json_value '[step["tokens"] for step in it["steps"]["steps"]]')
+    run polygraphy run "$decoder" --onnxrt --steps 2 --load-inputs other.json --save-inputs again.json --json result.json
     worked
     logged 'Tokens of steps 1 to 2, from --load-inputs'
+    [ "$(json_value '[step["tokens"] for step in it["steps"]["steps"]]')" = "$other" ]
+    [ "$other" != "$own" ]
     run --separate-stderr polygraphy run "$decoder" --onnxrt --steps 3 --load-inputs other.json
     refused '--load-inputs has 3 iterations, and the prefill with 3 steps needs 4'
 }
@@ -168,21 +172,34 @@ END
     refused '--steps: 0 is less than 1'
 }
 
+# study FAULT STEPS [OPTION...]: debug accuracy with ONNX Runtime and a runner that has the fault.
+study()
+{
+    run polygraphy debug accuracy "$decoder" --onnxrt --runner-build \
+        "toy=/usr/bin/python3 -B $POLYGRAPHY_ROOT/tests/cli/decoder_faults.py $1 {model} {engine}" --runner \
+        'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --steps "$2" --json result.json -o "$1" "${@:3}"
+}
+
 @test "debug accuracy studies the step that fails, and has other data if none does" {
-    local runner=(--runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}')
-    local compiler="/usr/bin/python3 -B $POLYGRAPHY_ROOT/tests/cli/decoder_faults.py"
-    run polygraphy debug accuracy "$decoder" --onnxrt --runner-build "toy=$compiler clip {model} {engine}" "${runner[@]}" \
-        --steps 8 --save-step-inputs step.json --atol 1e-4 --rtol 1e-4 --max-checks 2 -o clip
+    study clip 8 --save-step-inputs step.json --atol 1e-4 --rtol 1e-4 --max-checks 2
+    failed
     logged 'First failing step: 7 '
     logged 'The difference enters in step 7'
     cmp step.json clip/inputs.json
-    run polygraphy debug accuracy "$decoder" --onnxrt --runner-build "toy=$compiler none {model} {engine}" "${runner[@]}" \
-        --steps 2 --save-step-inputs step.json --atol 1e-4 --rtol 1e-4 --max-checks 2 -o none
+    study none 2 --save-step-inputs step.json --atol 1e-4 --rtol 1e-4 --max-checks 2
     logged 'No step fails: the input data are those without --steps'
     [ ! -e step.json ]
-    run --separate-stderr polygraphy debug accuracy "$decoder" --onnxrt --trt --steps 2
-    refused 'add --save-step-inputs step.json'
-    run --separate-stderr polygraphy debug accuracy "$exported/experts.onnx" --onnxrt --trt --steps 2 \
-        --save-step-inputs step.json
-    refused "the steps of the decoder could not be compared: no input 'past...' has an output"
+    run polygraphy debug accuracy "$exported/experts.onnx" --onnxrt --trt --steps 2 -o experts
+    failed
+    logged "the steps of the decoder could not be compared: no input 'past...' has an output"
+}
+
+@test "debug accuracy derives the tolerance of the steps, and blames the node that reads the positions" {
+    study clip 8
+    worked
+    grep -qE '^\$ polygraphy run .*decoder_legacy.onnx .*--norm-tolerance [0-9.e-]+ .*--steps 8 --save-step-inputs' \
+        clip/steps/01-decoder-steps/log.txt
+    logged "^\[I\] Cause: '/model/model/rotary_emb/Unsqueeze' \(Unsqueeze\)"
+    cmp clip/steps/01-decoder-steps/step.json clip/inputs.json
 }

@@ -11,7 +11,6 @@
 #include "cli/commands.h"
 #include "cli/debug/accuracy_report.h"
 #include "cli/debug/accuracy_result.h"
-#include "cli/debug/failing_step.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/frame.h"
@@ -121,6 +120,9 @@ static const char *const lower_precision[] = {"--fp16",
 static const char *const tactic_choice[] = {"--load-tactics", "--save-tactics", "--exclude-tactics", "--deterministic",
                                             NULL};
 
+/* The study decides where they go. */
+static const char *const saved_step_inputs[] = {"--save-step-inputs", NULL};
+
 struct given {
     const struct command_context *context;
     const struct debug_accuracy_settings *settings;
@@ -157,6 +159,8 @@ static struct words words_of_data(struct given *given)
     struct word_list list = {0};
 
     data_loader_add_words(given->context->parse, &list);
+    if (given->settings->file.model.shapes.count > 0)
+        parse_add_given_of_group(given->context->parse, &run_model_options, NULL, &list);
     return keep_given_words(given, &list);
 }
 
@@ -283,6 +287,8 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->loading = words_of_group(given, &onnx_load_options, NULL);
     ret->data = words_of_data(given);
     ret->data_are_given = parse_given(parse, "--load-inputs") != NULL;
+    ret->steps = words_of_group(given, &step_options, saved_step_inputs);
+    ret->step_inputs = values->steps.save_inputs;
     ret->tolerance = words_of_comparison(given);
     ret->suspect_has_engine = strcmp(suspect, "trt") == 0;
     ret->suspect_is_built =
@@ -296,14 +302,6 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->program = given->context->program;
     ret->self_main = given->context->main;
     ret->self_prepare = debug_preload_libraries;
-    if (model->shapes.count > 0) {
-        struct word_list list = {0};
-
-        for (size_t i = 0; i < ret->data.count; i++)
-            add_word(&list, ret->data.items[i]);
-        parse_add_given_of_group(parse, &run_model_options, NULL, &list);
-        ret->data = keep_given_words(given, &list);
-    }
     choose_precision(&values->engine.request, ret);
     parse_list_given(parse, all_precisions, &lowered);
     if (ret->suspect_has_engine && lowered.size > 0)
@@ -321,36 +319,6 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
                          lowered.data, library->name);
     ret->engine_library = library != NULL ? library->path : NULL;
     ret->suspect_is_builtin = ret->engine_library == NULL;
-    return 0;
-}
-
-/* With --steps: the input data are those of the step of the decoder in which the difference enters. */
-static int choose_step(struct given *given, struct accuracy_settings *settings, struct error *err)
-{
-    const struct step_values *values = &given->settings->steps;
-    const struct words parts[] = {settings->loading, settings->reference, settings->suspect, settings->data,
-                                  settings->tolerance};
-    struct word_list words SCOPED_ITEMS = {0}, data = {0};
-    bool fails;
-    int rc = failing_step_check(values, err);
-
-    if (rc < 0 || values->count == 0)
-        return rc;
-    add_word(&words, settings->model);
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        for (size_t k = 0; k < parts[i].count; k++)
-            add_word(&words, parts[i].items[k]);
-    rc = failing_step_find(given->context, &words, values, &fails, err);
-    if (rc < 0)
-        return rc;
-    if (!fails) {
-        log_message(given->context->log, LOG_INFO, "No step fails: the input data are those without --steps");
-        return 0;
-    }
-    add_word(&data, "--load-inputs");
-    add_word(&data, values->save_inputs);
-    settings->data = keep_given_words(given, &data);
-    settings->data_are_given = true;
     return 0;
 }
 
@@ -406,8 +374,6 @@ static int debug_accuracy_run(const struct command_context *context, const struc
 
     arena_init(&given.arena);
     rc = make_settings(&given, &settings, err);
-    if (rc == 0)
-        rc = choose_step(&given, &settings, err);
     if (rc < 0)
         goto done;
     rc = debug_outputs_open(&outputs, context, &options->debug, "debug accuracy", err);

@@ -308,6 +308,11 @@ static bool reference_is_optimized(const struct study *study)
     return always_fails(study) && study->settings->reference_is_onnxrt && !is_given;
 }
 
+static bool is_decoder_in_steps(const struct study *study)
+{
+    return study->settings->steps.count > 0;
+}
+
 /* What does not even run has no lower precision to be wrong in, and a race does not depend on rounding. */
 static bool fails_in_lower_precision(const struct study *study)
 {
@@ -357,6 +362,7 @@ struct hypothesis {
 
 /* The flowchart. One that ends the study is the last one. */
 static const struct hypothesis hypotheses[] = {
+    {"In which step of the decoder does a difference enter?", is_decoder_in_steps, accuracy_test_steps, false, true},
     {"Are the reference and the check valid?", applies_always, accuracy_test_soundness, false, true},
     {"Which node produces NaN or infinities?", reference_is_invalid, accuracy_test_nan, false, false},
     {"Does the suspect fail, and how often?", applies_always, accuracy_test_failure, false, true},

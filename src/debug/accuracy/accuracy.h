@@ -2,10 +2,10 @@
  *
  * The module debug/accuracy/ follows docs/finding-the-cause.md by itself. Each of its experiments is a command of this
  * program, run as a process (study.h), so that everything it concludes can be typed and checked. A file tests one or a
- * few hypotheses (hypotheses.h): soundness.c whether there is a question, failure.c when it fails, simplification.c,
- * tactics.c, precision.c, layers.c, fusion.c, reduction.c and places.c what makes it fail, accuracy.c in which order,
- * and whether the answer holds. script.c writes what reproduces the failure. The module uses the layers below debug,
- * and of debug little more than how output is shown.
+ * few hypotheses (hypotheses.h): decoder_step.c which step of a decoder fails, soundness.c whether there is a question,
+ * failure.c when it fails, simplification.c, tactics.c, precision.c, layers.c, fusion.c, reduction.c and places.c what
+ * makes it fail, accuracy.c in which order, and whether the answer holds. script.c writes what reproduces it. The
+ * module uses the layers below debug, and of debug little more than how output is shown.
  */
 #ifndef DEBUG_ACCURACY_ACCURACY_H
 #define DEBUG_ACCURACY_ACCURACY_H

@@ -39,7 +39,7 @@ static struct hash hash_words(struct hash hash, struct words words)
 static struct hash hash_question(const struct accuracy_settings *settings)
 {
     const struct words words[] = {settings->reference, settings->suspect, settings->suspect_in_float, settings->engine,
-                                  settings->loading,   settings->data,    settings->tolerance};
+                                  settings->loading,   settings->data,    settings->tolerance,        settings->steps};
     const int64_t numbers[] = {settings->builds, settings->runs, settings->explored_builds};
     struct hash hash = hash_bytes(settings->model, strlen(settings->model));
 

@@ -9,6 +9,10 @@
 #include "debug/accuracy/study.h"
 #include "tensor/compare/slices.h"
 
+/* With --steps: in which step of a decoder does a difference enter? Its inputs become the data of the study; where no
+ * step fails, these stay as they are. Ends the study where the steps cannot be compared. (decoder_step.c) */
+void accuracy_test_steps(struct study *study);
+
 /* Is the question sound? Makes input data and golden outputs (`whole`), decides on tolerances, and runs the reference
  * twice. Ends the study where the model does not run there, or the reference is not reproducible. */
 void accuracy_test_soundness(struct study *study);
@@ -16,6 +20,10 @@ void accuracy_test_soundness(struct study *study);
 /* Control of a runner that is a command: whether it gives the very same `outputs` (a file) for a model in which an
  * output is negated. Then it ends the study. `role` is "suspect" or "reference", for the sentence. */
 bool study_runner_ignores_model(struct study *study, struct words runner, const char *outputs, const char *role);
+
+/* The tolerance as given, else the one by rounding, before any output is known: small outputs may lower it later. Empty
+ * after an error. (soundness.c) */
+struct words study_first_tolerance(struct study *study);
 
 /* `reference_is_invalid`: which nodes make the NaN and infinities? */
 void accuracy_test_nan(struct study *study);

@@ -27,17 +27,35 @@ static struct words norm_tolerance(struct study *study, const struct rounding_pa
                        "--infinities-compare-equal", NULL);
 }
 
+static bool read_rounding_paths(struct study *study, struct rounding_paths *ret)
+{
+    const struct accuracy_settings *settings = study->settings;
+    struct model *model;
+
+    if (model_open(settings->model, settings->external_data_dir, &model, &study->error) < 0)
+        return false;
+    rounding_paths_of(model, ret);
+    model_free(model);
+    return true;
+}
+
+struct words study_first_tolerance(struct study *study)
+{
+    struct rounding_paths paths;
+
+    if (study->settings->tolerance.count > 0)
+        return study->settings->tolerance;
+    return read_rounding_paths(study, &paths) ? norm_tolerance(study, &paths) : (struct words){0};
+}
+
 static void decide_tolerances(struct study *study)
 {
     const struct accuracy_settings *settings = study->settings;
     struct rounding_paths paths, of_a_node;
     const char *const *words;
-    struct model *model;
 
-    if (model_open(settings->model, settings->external_data_dir, &model, &study->error) < 0)
+    if (!read_rounding_paths(study, &paths))
         return;
-    rounding_paths_of(model, &paths);
-    model_free(model);
     of_a_node = (struct rounding_paths){.depth = 1, .terms = paths.terms};
     study->part_tolerance = norm_tolerance(study, &of_a_node);
     study->layer_tolerance = norm_tolerance(study, &paths);

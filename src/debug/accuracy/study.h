@@ -46,6 +46,8 @@ struct accuracy_settings {
     struct words loading;          /* how the model is loaded, for both */
     struct words data;             /* where input data come from */
     bool data_are_given;           /* not random */
+    struct words steps;            /* of a decoder, one of which is studied: --steps 8; empty: none */
+    const char *step_inputs;       /* path for the inputs of that step; NULL: in the folder of the study */
     struct words tolerance;        /* empty: derived from the model and the precision */
     const char *precision;         /* the lowest one that the suspect may compute in: "float16" */
     double unit_roundoff;          /* of that */
