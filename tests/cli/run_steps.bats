@@ -203,3 +203,8 @@ study()
     logged "^\[I\] Cause: '/model/model/rotary_emb/Unsqueeze' \(Unsqueeze\)"
     cmp clip/steps/01-decoder-steps/step.json clip/inputs.json
 }
+
+@test "each command of docs/decoders.md says what the page shows" {
+    ln -s "$POLYGRAPHY_ROOT/tests" "$POLYGRAPHY_ROOT/examples" .
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/guide_page.py" "$POLYGRAPHY_ROOT/docs/decoders.md"
+}
