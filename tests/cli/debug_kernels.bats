@@ -49,6 +49,12 @@ END
     [ "$(result 'result["beyond"][0]["excess"] > 100')" = True ]
 }
 
+@test "--fp-to-fp16 tests the nodes of the converted model" {
+    run polygraphy debug kernels "$models/attention_overflow.onnx" --onnxrt --fp-to-fp16 --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(result 'result["nodes"]')" = 17 ] # with the Casts of its input and its output
+}
+
 @test "nodes without a bound are not tested, and what the runner refuses is listed" {
     run polygraphy debug kernels "$models/attention_overflow.onnx" --onnxrt
     [ "$status" -eq 0 ]

@@ -248,7 +248,7 @@ static int fill_result(struct kernels_command *command, struct result *result)
 static int load_model(struct kernels_command *command, struct error *err)
 {
     const struct debug_kernels_settings *settings = command->settings;
-    int rc = model_file_open(command->context, &settings->file, &command->model, err);
+    int rc = model_file_load(command->context, &settings->file, &command->model, err);
 
     if (rc < 0)
         return rc;
