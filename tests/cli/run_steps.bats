@@ -111,10 +111,11 @@ END
     logged "First failing step: 3 \| Outputs: \['present.1.value'\]"
 }
 
-@test "a runner without a fault passes, and nothing is written for it" {
+@test "a runner without a fault passes, and a file of an earlier run is removed" {
+    touch step.json
     compare none --save-step-inputs step.json --first-divergence
     worked
-    logged "No step fails: 'step.json' is not written"
+    logged "No step fails: 'step.json' is not written, and the file of an earlier run is removed"
     logged 'No step fails: tensors inside the model are not compared'
     [ ! -e step.json ]
     [ "$(json_value 'it["steps"]["first_failing"], it["first_divergence"]')" = "(None, None)" ]

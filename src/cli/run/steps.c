@@ -445,10 +445,13 @@ static int save_step_inputs(const char *path, const struct step_outcome *outcome
 
     if (path == NULL)
         return 0;
-    if (step == SIZE_MAX) {
-        log_message(log, LOG_WARNING, "No step fails: '%s' is not written", path);
-        if (unlink(path) < 0 && errno != ENOENT) /* inputs of an earlier run would look like those of this one */
+    if (step == SIZE_MAX) { /* inputs of an earlier run would look like those of this one */
+        bool removed = unlink(path) == 0;
+
+        if (!removed && errno != ENOENT)
             return error_set_errno(err, ERR_IO, "cannot remove '%s', which an earlier run has written", path);
+        log_message(log, LOG_WARNING, "No step fails: '%s' is not written%s", path,
+                    removed ? ", and the file of an earlier run is removed" : "");
         return 0;
     }
     one.items = &outcome->steps.feeds.items[step];
