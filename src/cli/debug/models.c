@@ -196,6 +196,9 @@ static void add_experiments(const struct models_command *command, struct result 
     if (study->untested > 0)
         result_add_line(result, RESULT_NOT_TESTED, "%zu of A's parts, which could not be put into B: %s",
                         study->untested, study->why_untested.message);
+    if (study->not_alone > 0)
+        result_add_line(result, RESULT_NOT_TESTED, "%zu of A's parts one by one: they were put into B with all others",
+                        study->not_alone);
 }
 
 static void add_models_fix(const struct models_command *command, struct result *result)

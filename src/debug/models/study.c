@@ -267,6 +267,8 @@ static int try_differences(struct model_study *study, const struct model_differe
         rc = try_parts(study, &(struct part_list){&parts[i], 1}, target, ret_accepted, err);
     if (rc == 0 && !*ret_accepted && found->count > 1)
         rc = try_parts(study, &(struct part_list){parts, found->count}, target, ret_accepted, err);
+    if (!*ret_accepted && found->count > MOST_ALONE)
+        study->not_alone = found->count - MOST_ALONE;
     return rc;
 }
 

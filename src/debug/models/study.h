@@ -36,6 +36,7 @@ struct model_study {
     double error, error_after;        /* of the outputs, before and with A's parts */
     bool is_minimal;                  /* without any one of `causes` the outputs were seen to differ */
     size_t runs, untested;            /* runs of B; parts of A that could not be put in */
+    size_t not_alone;                 /* differences that were tried together with others only */
     struct error why_untested;        /* the last of these */
     size_t uncompared_outputs;        /* of B: without a counterpart in A, or no tensors */
     size_t outputs_of_a_only;         /* without a counterpart among B's outputs */
