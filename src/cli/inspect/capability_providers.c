@@ -7,6 +7,7 @@
 #include "backend/onnxrt/preload.h"
 #include "backend/onnxrt/provider_packages.h"
 #include "backend/onnxrt/settings.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
@@ -267,6 +268,12 @@ static void show_providers(const struct onnxrt_description *runtime, const struc
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
 }
 
+/* A trial that a signal ends says nothing of its provider. */
+static int refuse_interrupted(struct error *err)
+{
+    return interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted before all providers were tried") : 0;
+}
+
 int inspect_capability_providers(const struct command_context *context, const struct model_file_settings *file,
                                  const struct json_values *json, struct error *err)
 {
@@ -284,13 +291,18 @@ int inspect_capability_providers(const struct command_context *context, const st
         return rc;
     count = runtime.providers.count;
     trials = memory_alloc_zero(count + 1, sizeof(*trials));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         trials[i].provider = runtime.providers.items[i];
         try_provider(&request, NULL, &arena, &trials[i]);
+        rc = refuse_interrupted(err);
     }
     find_libraries(&onnxrt_settings_of(&request)->execution.provider_libraries, &arena, &libraries);
-    for (size_t i = 0; i < libraries.count; i++)
+    for (size_t i = 0; rc == 0 && i < libraries.count; i++) {
         try_library(&request, &arena, &libraries.items[i]);
+        rc = refuse_interrupted(err);
+    }
+    if (rc < 0)
+        return rc;
     show_providers(&runtime, trials, &libraries, context->log);
     if (json->path != NULL)
         rc = save_json(&runtime, trials, &libraries, json->path, err);
