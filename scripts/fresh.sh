@@ -294,7 +294,14 @@ try_installed_deb()
         inside "$1" scripts/demo.sh /usr/bin &&
         inside "$1" polygraphy inspect model /usr/share/doc/polygraphy/examples/overflow/detector.onnx &&
         inside root apt-get purge -y polygraphy polygraphy-doc &&
-        [ -z "$(find "$system/usr" "$system/etc" "$system/var/lib" -path '*/dpkg/*' -o -name '*polygraphy*' -print)" ]
+        nothing_is_left
+}
+
+nothing_is_left()
+{
+    local left
+    left=$(find "$system/usr" "$system/etc" "$system/var/lib" -path '*/dpkg/*' -o -name '*polygraphy*' -print)
+    [ -z "$left" ] || { echo "left behind after apt-get purge: $left"; return 1; }
 }
 
 try_npm()
@@ -394,7 +401,7 @@ run_all()
             for command in "${commands[@]}"; do
                 run_command "$release" "$who" "$command" "$name"
             done
-            rm -rf --one-file-system "$system"
+            rm -rf --one-file-system "$system" || echo "'$system' could not be removed" >&2
             system=
         done
     done
