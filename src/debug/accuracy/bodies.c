@@ -40,10 +40,45 @@ static const char *describe_outer_cause(struct study *study)
     return study->cause.kind == CAUSE_UNKNOWN ? "" : study_text(study, "; in the original: %s", study->cause.sentence);
 }
 
+/* A compiler may make a mistake in a body only, and the mistake is gone in the inlined model: what fails there is
+ * another failure then. It is the same one where the outputs of the suspect for both models agree, or differ by much
+ * less than both are wrong. `tried`: the suspect on the inlined model, whose outputs are `values`. */
+static bool is_same_failure(struct study *study, struct study_step *tried, const char *values)
+{
+    const double much_less = 0.1;
+    double error = comparison_error(tried), difference = 0;
+    enum agreement agreement = study->suspect_outputs == NULL
+                                   ? REFUSES
+                                   : compare_output_files(study, study->suspect_outputs, values,
+                                                          "Are these the outputs for the original?", &difference);
+
+    if (agreement == AGREES)
+        return true;
+    if (agreement == DIFFERS && difference < much_less * error) {
+        study_add_not_tested(study,
+                             "a part of the error: the outputs of the suspect for the original and for the inlined "
+                             "model differ by %.3g of the largest magnitude (its error is %.3g)",
+                             difference, error);
+        return true;
+    }
+    if (agreement == DIFFERS)
+        study_add_not_tested(study,
+                             "nodes inside of If, Loop and Scan: with these inlined the suspect fails in another way "
+                             "(its outputs for both models differ by %.3g of the largest magnitude, its error is %.3g)",
+                             difference, error);
+    else if (agreement == REFUSES)
+        study_add_not_tested(study,
+                             "nodes inside of If, Loop and Scan: the outputs of the suspect for the original and "
+                             "for the inlined model cannot be compared");
+    return false;
+}
+
 bool study_enter_bodies(struct study *study)
 {
     struct accuracy_settings *settings;
     struct failing_case inlined = study->whole;
+    struct study_step *tried;
+    const char *values;
     enum agreement agreement;
 
     if (study->pattern != FAILS_ALWAYS || study->refused || study_has_failed(study) || !may_be_inside(study))
@@ -52,13 +87,16 @@ bool study_enter_bodies(struct study *study)
     inlined.model = write_inlined_model(study);
     if (inlined.model == NULL)
         return false;
-    agreement = step_try(step_begin_suspect(study, &inlined, "inlined", "The suspect on that"));
+    tried = step_begin_suspect(study, &inlined, "inlined", "The suspect on that");
+    values = step_path(tried, "outputs.json");
+    step_add(tried, "--save-outputs", values, NULL);
+    agreement = step_try(tried);
     if (agreement == AGREES)
         study_add_note(study, "with the bodies of If, Loop and Scan inlined ('%s') the suspect does not fail",
                        inlined.model);
     else if (agreement != DIFFERS)
         study_add_not_tested(study, "nodes inside of If, Loop and Scan: the suspect does not run '%s'", inlined.model);
-    if (agreement != DIFFERS)
+    if (agreement != DIFFERS || !is_same_failure(study, tried, values))
         return false;
     settings = arena_alloc_zero(&study->arena, 1, sizeof(*settings));
     *settings = *study->settings;

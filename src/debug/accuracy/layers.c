@@ -589,7 +589,8 @@ static void compare_with_suspect(struct node_blame *blame)
         study_log(study, "With all tensors as outputs the suspect does not run");
         return;
     }
-    agreement = compare_with_golden(study, blame->suspect_values, "The model's own outputs among them");
+    agreement = compare_output_files(study, blame->suspect_values, study->whole.golden,
+                                     "The model's own outputs among them", NULL);
     study->outputs_cure = agreement == AGREES;
     if (agreement == DIFFERS)
         blame_diverging_nodes(blame, compared);

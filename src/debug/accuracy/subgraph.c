@@ -349,10 +349,8 @@ bool find_labelled_nodes(const struct study *study, struct words labels, struct 
     return true;
 }
 
-/* Compares two files of outputs by the tolerance of the whole; no model is run. */
-/* `ret_error` may be NULL, see comparison_error(). */
-static enum agreement compare_outputs(struct study *study, const char *values, const char *golden, const char *why,
-                                      double *ret_error)
+enum agreement compare_output_files(struct study *study, const char *values, const char *golden, const char *why,
+                                    double *ret_error)
 {
     struct study_step *step = step_begin(study, "outputs", why);
     enum agreement ret;
@@ -364,11 +362,6 @@ static enum agreement compare_outputs(struct study *study, const char *values, c
     if (ret_error != NULL && (ret == AGREES || ret == DIFFERS))
         *ret_error = comparison_error(step);
     return ret;
-}
-
-enum agreement compare_with_golden(struct study *study, const char *values, const char *why)
-{
-    return compare_outputs(study, values, study->whole.golden, why, NULL);
 }
 
 static bool is_made_by(const struct model *model, uint32_t value, const struct bitset *nodes)
@@ -585,8 +578,8 @@ enum agreement study_inject_outputs(struct study *study, const struct bitset *no
 
     cut_behind_nodes(study, nodes, false, &rest);
     if (rest.outputs.count < study->graph.outputs.count) /* some of what was made are outputs of the model */
-        agreement = compare_outputs(study, made, base != NULL ? base->values : study->whole.golden,
-                                    "Those of them that are the model's outputs", ret_error);
+        agreement = compare_output_files(study, made, base != NULL ? base->values : study->whole.golden,
+                                         "Those of them that are the model's outputs", ret_error);
     if (agreement == UNKNOWN || agreement == DIFFERS || rest.outputs.count == 0)
         return agreement;
     subject = make_injected_case(study, nodes, &rest, made);

@@ -92,8 +92,10 @@ void study_make_minimal(struct study *study, const struct bitset *nodes, struct 
 /* The nodes with these labels; false unless each is the label of one node. */
 bool find_labelled_nodes(const struct study *study, struct words labels, struct bitset *ret);
 
-/* Compares values with the model's own golden outputs; no model is run. */
-enum agreement compare_with_golden(struct study *study, const char *values, const char *why);
+/* Compares two files of outputs by the tolerance of the whole model; no model is run. `ret_error` may be NULL;
+ * otherwise the largest error, see comparison_error(), unless the answer is UNKNOWN or REFUSES. */
+enum agreement compare_output_files(struct study *study, const char *values, const char *golden, const char *why,
+                                    double *ret_error);
 
 /* Whether the suspect agrees when the reference's values replace the outputs of these nodes. `*ret_model` is what was
  * run, and `ret_rest` (may be NULL; to be released) its nodes; NULL: nothing is left of it, or it cannot be extracted.
