@@ -123,6 +123,40 @@ END
     logged '^\[I\]     flatten  Flatten   .*fallback to CPU EP has been explicitly disabled'
 }
 
+@test "debug passes finds the node of each fault by moving nodes to the processor" {
+    local fault decision
+    while read -r fault decision; do
+        run polygraphy debug passes "$model" "${provider[@]}" -o "$fault" --decisions assignment \
+            --provider-options "faulty:fault=$fault,node=${decision#*@}"
+        [ "$status" -eq 0 ]
+        logged "^\[I\] Cause: assignment:$decision$"
+        logged "fails with only assignment:$decision enabled$"
+    done <<'END'
+one_element Add@add_1
+wrong_axis Softmax@softmax_1
+edge_padding Conv@conv_2
+END
+    run polygraphy debug passes "$model" "${provider[@]}" --provider-options faulty:fault=wrong_broadcast,node=mul_1 \
+        --among assignment --reduce
+    [ "$status" -eq 0 ]
+    [ "$(polygraphy inspect model polygraphy_passes/reduced.onnx --show layers | grep -c '^ *Node ')" -eq 1 ]
+}
+
+@test "nodes are moved to the processor only from another provider" {
+    run polygraphy debug passes "$model" "${reference[@]}" --decisions assignment
+    [ "$status" -eq 1 ]
+    logged 'assignment: all nodes run on the processor already: name another provider with --providers$'
+    run polygraphy run "$model" "${provider[@]}" --save-outputs all.json
+    [ "$status" -eq 0 ]
+    POLYGRAPHY_DISABLED='assignment:Relu@relu_1;assignment:MatMul@matmul_2;?assignment:Relu@missing' run polygraphy run "$model" \
+        "${provider[@]}" --load-outputs all.json -v
+    [ "$status" -eq 0 ]
+    logged '^\[V\] 2 of 15 nodes run on the processor by request; the model has 5 parts for that$'
+    POLYGRAPHY_DISABLED=assignment:Relu@missing run polygraphy run "$model" "${provider[@]}"
+    [ "$status" -eq 1 ]
+    logged "the model has no node 'missing' to run on the processor$"
+}
+
 @test "debug passes and debug reduce run with it" {
     run polygraphy debug passes "$model" "${provider[@]}"
     [ "$status" -eq 0 ]

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/settings.h"
+#include "backend/onnxrt/assignment.h"
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/placement.h"
 #include "backend/onnxrt/providers.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/onnxrt/unchecked_keys.h"
 #include "backend/onnxrt/values.h"
 #include "base/container/arena.h"
@@ -25,6 +26,7 @@ struct onnxrt_session {
     const char *model;                   /* what messages call it */
     struct log *log;
     struct name_map output_index;
+    struct backend_session *assigned; /* does all of it, where nodes are moved to the processor; else NULL */
 };
 
 /* --- open --- */
@@ -383,6 +385,8 @@ static void onnxrt_close(struct backend_session *base)
 
     if (!session)
         return;
+    if (session->assigned)
+        assigned_session_close(session->assigned);
     if (session->run_options)
         session->ort->api->release_run_options(session->run_options);
     if (session->session)
@@ -392,8 +396,19 @@ static void onnxrt_close(struct backend_session *base)
     free(session);
 }
 
+static int open_assigned(struct onnxrt_session *session, const struct backend_request *request, struct error *err)
+{
+    int rc = assigned_session_open(request, &session->assigned, err);
+
+    if (rc == 0)
+        session->base = *session->assigned;
+    return rc;
+}
+
 static int onnxrt_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
+    const struct onnxrt_settings *settings = onnxrt_settings_of(request);
+    bool is_assigned = settings->on_processor.count > 0 && onnxrt_settings_want_provider(settings);
     struct onnxrt_session *session;
     int rc;
 
@@ -407,12 +422,12 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
         request->model.path ? arena_printf(&session->arena, "'%s'", request->model.path) : "the model in memory";
     onnxrt_set_log(request->log);
     crash_work_begins("ONNX Runtime started");
-    rc = onnxrt_load(onnxrt_settings_of(request)->library, &session->ort, err);
+    rc = is_assigned ? 0 : onnxrt_load(settings->library, &session->ort, err);
     crash_work_ends();
     if (rc == 0)
-        rc = load_model(session, request, err);
+        rc = is_assigned ? open_assigned(session, request, err) : load_model(session, request, err);
     onnxrt_set_log(NULL);
-    if (rc == 0)
+    if (rc == 0 && !is_assigned)
         rc = describe_model(session, err);
     if (rc < 0)
         onnxrt_close(&session->base);
@@ -575,6 +590,8 @@ static int onnxrt_run(struct backend_session *base, const struct tensor_list *fe
                                .output_count = wanted ? wanted->count : session->base.output_count};
     int rc;
 
+    if (session->assigned)
+        return assigned_session_run(session->assigned, feed, wanted, ret, seconds, err);
     call.input_names = memory_alloc_zero(call.input_count, sizeof(*call.input_names));
     call.inputs = memory_alloc_zero(call.input_count, sizeof(*call.inputs));
     call.output_names = memory_alloc_zero(call.output_count, sizeof(*call.output_names));

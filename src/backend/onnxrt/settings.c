@@ -48,6 +48,13 @@ static bool means_processor(const struct onnxrt_execution *execution, const char
     return strncasecmp(typed, "cpu", strlen("cpu")) == 0;
 }
 
+bool onnxrt_settings_want_provider(const struct onnxrt_settings *settings)
+{
+    const char *const *providers = settings->execution.providers;
+
+    return providers != NULL && providers[0] != NULL && !means_processor(&settings->execution, providers[0]);
+}
+
 struct onnxrt_entry *onnxrt_settings_refuse_fallback(struct onnxrt_settings *settings)
 {
     static const struct onnxrt_entry entry = {.key = "session.disable_cpu_ep_fallback", .value = "1"};

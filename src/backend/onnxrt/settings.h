@@ -6,6 +6,8 @@
 
 struct onnxrt_optimizers; /* backend/onnxrt/optimizers.h */
 
+#define ASSIGNMENT_KIND "assignment" /* of what is disabled: ASSIGNMENT_KIND:OPERATOR@LABEL */
+
 /* A key of the runtime and its value, which are passed on unchanged. */
 struct onnxrt_entry {
     const char *provider; /* whose option it is, as typed; NULL: an entry of the session's configuration */
@@ -34,6 +36,9 @@ struct onnxrt_settings {
     int optimization_level;                 /* 0 none, 1 basic, 2 extended, 99 all; -1 the runtime's default */
     int intra_threads, inter_threads;       /* 0: as many as this process may use */
     struct onnxrt_optimizers *optimizers;   /* learns which are applied; or NULL */
+    /* Nodes that run on the processor, although other providers come first: labels, or OPERATOR@LABEL; with
+     * NAME_MAY_MISS the model need not have the node. */
+    struct words on_processor;
     const char *optimized_path; /* the model is saved there as the runtime has rewritten it; NULL: it is not */
 };
 
@@ -43,6 +48,9 @@ const struct onnxrt_settings *onnxrt_settings_of(const struct backend_request *r
 /* A copy of them for what is to be computed as it is written: without optimizations, on the processor, with the default
  * session configuration. */
 struct onnxrt_settings onnxrt_settings_unoptimized(const struct backend_request *request);
+
+/* Whether another provider than the processor's comes first. */
+bool onnxrt_settings_want_provider(const struct onnxrt_settings *settings);
 
 /* Adds an entry to the session configuration, unless its key is set already. The caller frees the entries, which the
  * settings use. */

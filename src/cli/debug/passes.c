@@ -45,14 +45,17 @@ static const struct option passes_rows[] = {
         .help = "folder for the model as the runtime rewrites it with and without the culprits and, without --check, "
                 "for input data and the reference's outputs"),
     ROW(decisions, .names = {"--decisions"}, .kind = OPTION_MANY, .value_name = "NAME", .append = true,
-        .help = "optimizations to try, in place of those that the runner reports: names of ONNX Runtime's optimizers, "
-                "entries of its session configuration that disable something, as KEY=VALUE; fusion:KIND@NODE and the "
-                "like of the built-in engine; route:-KNOB=VALUE of TensorRT; across:TENSOR of each"),
+        .help =
+            "optimizations to try, in place of those that the runner reports: names of ONNX Runtime's optimizers, "
+            "entries of its session configuration that disable something, as KEY=VALUE; assignment:OPERATOR@NODE for "
+            "a node that a provider runs; fusion:KIND@NODE and the like of the built-in engine; "
+            "route:-KNOB=VALUE of TensorRT; across:TENSOR of each; or a kind of --among for all of its names"),
     ROW(among, .names = {"--among"}, .kind = OPTION_MANY, .value_name = "KIND", .append = true,
-        .help = "kinds of optimizations to try. ONNX Runtime: optimizers, settings, threads, barriers; TensorRT: "
+        .help = "kinds of optimizations to try. ONNX Runtime: optimizers, settings, threads, barriers, "
+                "assignment (which nodes a provider of --providers runs); TensorRT: "
                 "routes, barriers; built-in engine: tactics, layouts, foldings, fusions, barriers. A barrier is a "
                 "tensor across which nothing is optimized, which shows where the failure arises. The default is all "
-                "kinds, but barriers only where no other kind names places"),
+                "kinds but assignment, and barriers only where no other kind names places"),
     ROW(reduce, .names = {"--reduce"}, .kind = OPTION_FLAG,
         .help = "also run `debug reduce` to find the smallest subgraph in which the culprits alone make a difference; "
                 "it goes to the folder, with data and the command that reproduces the failure"),
@@ -363,7 +366,6 @@ static void compare_rewritten(const struct passes_command *command, struct words
         return;
     rc = command->runner->compare(&command->subject, off, command->values->folder, ret, &error);
     check_kernels(command, off, &ret->kernels);
-    ret->is_known = rc == 0;
     if (rc < 0)
         log_message(command->context->log, LOG_WARNING, "Cannot find out which nodes the culprits replace: %s",
                     error.message);

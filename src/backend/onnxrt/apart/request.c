@@ -28,6 +28,7 @@ static const struct message_field settings_fields[] = {
     MESSAGE_FIELD(struct onnxrt_settings, optimization_level, MESSAGE_INT),
     MESSAGE_FIELD(struct onnxrt_settings, intra_threads, MESSAGE_INT),
     MESSAGE_FIELD(struct onnxrt_settings, inter_threads, MESSAGE_INT),
+    MESSAGE_FIELD(struct onnxrt_settings, on_processor, MESSAGE_WORDS),
     MESSAGE_FIELD(struct onnxrt_settings, optimized_path, MESSAGE_STRING),
 };
 static const struct message_record settings_record = MESSAGE_RECORD(struct onnxrt_settings, settings_fields);

@@ -366,6 +366,7 @@ static int compare_builtin(const struct passes_subject *subject, struct words of
     if (rc_without == 0) {
         if (!has_tactics_of_its_own(off))
             compare_kernels(subject, off, &with, &without, folder, &ret->kernels);
+        ret->is_known = true;
         arena_init(&ret->nodes.arena);
         list_other_layers(without.engine, with.engine, &ret->nodes.arena, &ret->nodes.before);
         list_other_layers(with.engine, without.engine, &ret->nodes.arena, &ret->nodes.after);

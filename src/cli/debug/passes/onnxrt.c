@@ -9,6 +9,7 @@
 #include "base/process/bounded.h"
 #include "base/system.h"
 #include "base/memory.h"
+#include "cli/debug/passes/assignment.h"
 #include "cli/debug/passes/barriers.h"
 #include "cli/options/runners/disabled.h"
 #include "debug/quantization/saturation.h"
@@ -377,26 +378,38 @@ static const struct decision_source barrier_source = {.name = "barriers",
 
 /* ---- Before and after ---- */
 
+static bool replace_nodes(struct words off)
+{
+    for (size_t i = 0; i < off.count; i++)
+        if (!assignment_source.owns(off.items[i]))
+            return true;
+    return false;
+}
+
 static int compare_optimized(const struct passes_subject *subject, struct words off, const char *folder,
                              struct rewriting *ret, struct error *err)
 {
     struct model *with SCOPED(model_free_pointed) = NULL, *without SCOPED(model_free_pointed) = NULL;
     int rc;
 
+    if (!replace_nodes(off))
+        return 0;
     ret->with_path = arena_printf(subject->arena, "%s/rewritten.onnx", folder);
     ret->without_path = arena_printf(subject->arena, "%s/rewritten_without.onnx", folder);
     rc = save_rewritten(subject, (struct words){0}, ret->with_path, &with, err);
     if (rc == 0)
         rc = save_rewritten(subject, off, ret->without_path, &without, err);
-    if (rc == 0)
-        rewritten_nodes_find(without, with, &ret->nodes);
-    return rc;
+    if (rc < 0)
+        return rc;
+    rewritten_nodes_find(without, with, &ret->nodes);
+    ret->is_known = true;
+    return 0;
 }
 
 static const char *const reference_option[] = {"--onnxrt-optimization-level", "none", NULL};
 static const struct option_group *const groups[] = {&onnxrt_options, NULL};
-static const struct decision_source *const sources[] = {&optimizer_source, &setting_source, &thread_source,
-                                                        &barrier_source, NULL};
+static const struct decision_source *const sources[] = {&optimizer_source, &setting_source,    &thread_source,
+                                                        &barrier_source,   &assignment_source, NULL};
 
 const struct passes_runner onnxrt_passes_runner = {
     .name = "ONNX Runtime",

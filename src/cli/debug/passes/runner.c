@@ -49,6 +49,16 @@ static const struct decision_source *find_source(const struct passes_runner *run
     return NULL;
 }
 
+/* The source of the kind, or NULL. */
+static const struct decision_source *find_kind(const struct passes_runner *runner, const char *kind)
+{
+    const struct decision_source *const *source = runner->sources;
+
+    while (*source != NULL && strcmp((*source)->name, kind) != 0)
+        source++;
+    return *source;
+}
+
 static bool is_among(const struct decision_source *source, const struct words *kinds)
 {
     return text_is_one_of(text_of(source->name), kinds->items, kinds->count) ||
@@ -70,14 +80,9 @@ static int refuse_kind(const struct passes_runner *runner, const char *kind, str
 /* Checks that the runner has these kinds. */
 static int check_kinds(const struct passes_runner *runner, const struct words *kinds, struct error *err)
 {
-    for (size_t i = 0; i < kinds->count; i++) {
-        const struct decision_source *const *source = runner->sources;
-
-        while (*source != NULL && strcmp((*source)->name, kinds->items[i]) != 0)
-            source++;
-        if (*source == NULL)
+    for (size_t i = 0; i < kinds->count; i++)
+        if (find_kind(runner, kinds->items[i]) == NULL)
             return refuse_kind(runner, kinds->items[i], err);
-    }
     return 0;
 }
 
@@ -86,8 +91,13 @@ static int add_given(const struct passes_subject *subject, const struct passes_r
 {
     for (size_t i = 0; i < wishes->names.count; i++) {
         const char *name = wishes->names.items[i];
-        const struct decision_source *source = find_source(runner, name);
+        const struct decision_source *kind = find_kind(runner, name), *source = find_source(runner, name);
+        int rc = kind != NULL ? kind->find(subject, ret, err) : 0;
 
+        if (rc < 0)
+            return rc;
+        if (kind != NULL)
+            continue;
         if (source == NULL && !wishes->check_is_given)
             return error_set(err, ERR_INVALID, "--decisions: %s has no optimization with the name '%s'", runner->name,
                              name);
@@ -142,7 +152,7 @@ void passes_find_remedies(const struct passes_runner *runner, struct words off, 
         for (size_t i = 0; i < off.count; i++)
             if (find_source(runner, off.items[i]) == *source)
                 items[own.count++] = off.items[i];
-        if (own.count > 0)
+        if (own.count > 0 && (*source)->add_remedies != NULL)
             (*source)->add_remedies(own, ret);
     }
 }

@@ -84,7 +84,7 @@ struct decision_source {
     /* Warns of an unknown name that looks like one of its decisions. NULL: all are known. */
     void (*doubt)(const char *decision, struct log *log);
 
-    /* `off`: all decisions of this source to disable, at least one. */
+    /* `off`: all decisions of this source to disable, at least one. NULL: there is no permanent way. */
     void (*add_remedies)(struct words off, struct remedies *ret);
 };
 
@@ -122,7 +122,8 @@ struct passes_runner {
     const struct decision_source *const *sources; /* NULL-terminated */
 
     /* Compares the model with `off` disabled and with nothing disabled. Files may be written to `folder`, which exists.
-     * If a replay of tactics is created, the caller checks the model with it. NULL: unknown. */
+     * If a replay of tactics is created, the caller checks the model with it. Where `off` replaces no nodes, nothing is
+     * set. NULL: unknown. */
     int (*compare)(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
                    struct error *err);
 };
@@ -131,7 +132,7 @@ struct passes_runner {
 
 /* Options that choose decisions to try. */
 struct decision_wishes {
-    struct words names;  /* names; none: those that the runner finds */
+    struct words names;  /* names, or kinds for all of their names; none: those that the runner finds */
     struct words kinds;  /* kinds; none: all but those on request */
     bool check_is_given; /* --check, which may know names that the runner does not */
 };

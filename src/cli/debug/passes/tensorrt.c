@@ -224,6 +224,7 @@ static int compare_layers(const struct passes_subject *subject, struct words off
         rc = build_layers(subject, off, &without, err);
     if (rc < 0)
         return rc;
+    ret->is_known = true;
     arena_init(&ret->nodes.arena);
     list_others(&without, &with, &ret->nodes.arena, &ret->nodes.before);
     list_others(&with, &without, &ret->nodes.arena, &ret->nodes.after);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/settings.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "debug/check/words.h"
@@ -95,7 +96,8 @@ int disabled_names_read(struct parse *parse, const char *kind, struct words *ret
 
 static bool is_known_decision(struct arena *arena, const char *name)
 {
-    static const char *const kinds[] = {NULL, "fusion", "folding", "layout", "tactics", BARRIER_KIND, "route"};
+    static const char *const kinds[] = {NULL,      "fusion",     "folding", "layout",
+                                        "tactics", BARRIER_KIND, "route",   ASSIGNMENT_KIND};
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (name_without_kind(arena, name, kinds[i]) != NULL)

@@ -222,8 +222,11 @@ static int obey_disabled_optimizers(struct parse *parse, struct onnxrt_settings 
 {
     SCOPED_STRING(obeyed);
     struct words names;
-    int rc = disabled_names_read(parse, NULL, &names, err);
+    int rc = disabled_names_read(parse, ASSIGNMENT_KIND, &settings->on_processor, err);
 
+    if (rc < 0)
+        return rc;
+    rc = disabled_names_read(parse, NULL, &names, err);
     for (size_t i = 0; rc == 0 && i < names.count; i++) {
         const char *name = names.items[i];
         struct onnxrt_entry setting = {0};

@@ -56,6 +56,13 @@ static void assert_same_entries(const struct onnxrt_entries *a, const struct onn
     }
 }
 
+static void assert_same_words(const struct words *a, const struct words *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++)
+        assert_same_string(a->items[i], b->items[i]);
+}
+
 static void assert_same_settings(const struct onnxrt_settings *a, const struct onnxrt_settings *b)
 {
     assert_same_string(a->library, b->library);
@@ -67,6 +74,7 @@ static void assert_same_settings(const struct onnxrt_settings *a, const struct o
     assert_int_equal(a->optimization_level, b->optimization_level);
     assert_int_equal(a->intra_threads, b->intra_threads);
     assert_int_equal(a->inter_threads, b->inter_threads);
+    assert_same_words(&a->on_processor, &b->on_processor);
     assert_same_string(a->optimized_path, b->optimized_path);
 }
 
@@ -77,9 +85,7 @@ static void assert_same_request(const struct backend_request *a, const struct ba
     if (a->model.size > 0)
         assert_memory_equal(a->model.data, b->model.data, a->model.size);
     assert_same_string(a->model.external_folder, b->model.external_folder);
-    assert_int_equal(a->hidden_outputs.count, b->hidden_outputs.count);
-    for (size_t i = 0; i < a->hidden_outputs.count; i++)
-        assert_same_string(a->hidden_outputs.items[i], b->hidden_outputs.items[i]);
+    assert_same_words(&a->hidden_outputs, &b->hidden_outputs);
     assert_int_equal(a->frugal, b->frugal);
     assert_int_equal(a->bounds.memory, b->bounds.memory);
     assert_true(a->bounds.seconds == b->bounds.seconds);
@@ -90,12 +96,12 @@ static void assert_same_request(const struct backend_request *a, const struct ba
 static void every_member_arrives(void **state)
 {
     static const char *const providers[] = {"cuda", "cpu", NULL}, *const libraries[] = {"a.so", NULL};
-    static const char *const hidden[] = {"x", "y", NULL};
+    static const char *const hidden[] = {"x", "y", NULL}, *const moved[] = {"Relu@r", NULL};
     static const struct onnxrt_entry options[] = {{"cuda", "use_tf32", "0"}, {"cpu", "k", ""}};
     static const struct onnxrt_entry given[] = {{NULL, "ours", "/lib/libours.so"}};
     static const struct onnxrt_entry config[] = {{NULL, "session.k", "v=w"}};
     const struct onnxrt_settings settings = {
-        "/lib/runtime",       {providers, {given, 1}, {options, 2}, {config, 1}}, libraries, -1, 2, 3, NULL,
+        "/lib/runtime",       {providers, {given, 1}, {options, 2}, {config, 1}}, libraries, -1, 2, 3, NULL, {moved, 1},
         "/tmp/rewritten.onnx"};
     const struct backend_request request = {
         {"model.onnx", "bytes", 5, "/weights"}, {hidden, 2}, true, {UINT64_MAX - 1, 0.25}, &settings, NULL};
