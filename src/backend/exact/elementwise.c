@@ -178,6 +178,8 @@ static int compute_binary(struct exact_call *call, struct error *err)
         return rc;
     if (compute == compute_modulo && node_attribute_integer(call->node->message, "fmod", 0) != 0)
         compute = compute_remainder;
+    if (compute == compute_difference && call->options->magnitudes)
+        compute = compute_sum;
     is_integer = !data_type_is_float(call->inputs[0]->type);
     elements = shape_elements(&shape);
     for (size_t k = 0; k < call->input_count; k++) {
@@ -237,7 +239,7 @@ static int compute_clip(struct exact_call *call, struct error *err)
     for (size_t i = 0; rc == 0 && i < exact_count(input); i++) {
         double x = exact_items(input)[i];
 
-        ret[i] = x != x ? x : fmin(greatest, fmax(least, x));
+        ret[i] = x != x || call->options->magnitudes ? x : fmin(greatest, fmax(least, x));
     }
     return rc;
 }

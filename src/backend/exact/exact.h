@@ -18,7 +18,9 @@
 struct exact_options {
     enum data_type type; /* of results: float64 rounds nothing; float32, float16 or bfloat16 */
     bool backwards;      /* sums begin at their last term */
-    bool magnitudes;     /* of all floats that are given: a sum of products is that of its terms' magnitudes then */
+    /* of all floats that are given: a sum of products is that of its terms' magnitudes then. Sub and
+     * BatchNormalization add what they subtract otherwise, and Clip does nothing */
+    bool magnitudes;
 };
 
 /* Computes the outputs of a model, whose Constant nodes are initializers, from `feed`. Each output becomes a float64

@@ -126,8 +126,8 @@ static int normalize_with_statistics(struct exact_call *call, struct error *err)
     rc = exact_allocate(call, 0, input->type, shape, &ret, err);
     for (size_t i = 0; rc == 0 && i < exact_count(input); i++) {
         size_t c = i / plane % channels;
-        double x =
-            (exact_items(input)[i] - exact_items(call->inputs[3])[c]) / sqrt(exact_items(call->inputs[4])[c] + epsilon);
+        double mean = exact_items(call->inputs[3])[c] * (call->options->magnitudes ? -1 : 1);
+        double x = (exact_items(input)[i] - mean) / sqrt(exact_items(call->inputs[4])[c] + epsilon);
 
         ret[i] = exact_round(call->options, x * exact_items(call->inputs[1])[c] + exact_items(call->inputs[2])[c]);
     }

@@ -1,14 +1,28 @@
 /* backend/exact/products.c: MatMul, Gemm, Conv and ConvTranspose. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/exact/kernels.h"
 #include "base/memory.h"
 #include "onnx/proto/node_attribute.h"
 
-/* A sum of products that is rounded after each step, as with fused multiplication and addition. */
-static double add_product(const struct exact_options *options, double sum, double a, double b)
+/* Adds factor * from[i * stride] to sums[i], rounded after each step as with fused multiplication and addition. Sums
+ * that are built side by side keep the order of their terms. */
+static void add_products(const struct exact_options *options, double factor, const double *from, size_t stride,
+                         double *sums, size_t count)
 {
-    return exact_round_sum(options, sum + a * b);
+    if (options->type == DATA_FLOAT64)
+        for (size_t i = 0; i < count; i++)
+            sums[i] += factor * from[i * stride];
+    else
+        for (size_t i = 0; i < count; i++)
+            sums[i] = exact_round_sum(options, sums[i] + factor * from[i * stride]);
+}
+
+static void round_sums(const struct exact_options *options, double *sums, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sums[i] = exact_round(options, sums[i]);
 }
 
 /* ---- Matrices ---- */
@@ -21,18 +35,18 @@ struct matrices {
 static void multiply_matrices(const struct exact_options *options, const struct matrices *sizes, const double *a,
                               const double *b, double *ret)
 {
-    for (size_t i = 0; i < sizes->rows; i++)
-        for (size_t k = 0; k < sizes->columns; k++) {
-            double sum = 0;
+    for (size_t i = 0; i < sizes->rows; i++) {
+        double *row = &ret[i * sizes->columns];
 
-            for (size_t n = 0; n < sizes->terms; n++) {
-                size_t term = options->backwards ? sizes->terms - 1 - n : n;
+        memset(row, 0, sizes->columns * sizeof(*row));
+        for (size_t n = 0; n < sizes->terms; n++) {
+            size_t term = options->backwards ? sizes->terms - 1 - n : n;
 
-                sum = add_product(options, sum, a[i * sizes->a_row + term * sizes->a_term],
-                                  b[term * sizes->b_term + k * sizes->b_column]);
-            }
-            ret[i * sizes->columns + k] = exact_round(options, sum);
+            add_products(options, a[i * sizes->a_row + term * sizes->a_term], &b[term * sizes->b_term], sizes->b_column,
+                         row, sizes->columns);
         }
+        round_sums(options, row, sizes->columns);
+    }
 }
 
 static bool is_too_large(size_t a, size_t b, size_t c)
@@ -164,37 +178,52 @@ struct exact_convolution {
     const size_t *indices;
 };
 
-/* One element of the output, of feature `feature` of `group`. */
-static double convolve_window(const struct exact_options *options, const struct exact_convolution *conv,
-                              const double *input, size_t feature, size_t output)
+/* Adds factor * from[indices[i]] to sums[i], where the index is one of the input. */
+static void add_gathered_products(const struct exact_options *options, double factor, const double *from,
+                                  const size_t *indices, double *sums, size_t count)
 {
-    size_t positions = conv->window.positions, terms = conv->channels * positions;
-    const double *weights = &conv->weights[feature * terms];
-    const size_t *indices = &conv->indices[output * positions];
-    double sum = 0;
-
-    for (size_t i = 0; i < terms; i++) {
-        size_t term = options->backwards ? terms - 1 - i : i, at = indices[term % positions];
+    for (size_t i = 0; i < count; i++) {
+        size_t at = indices[i];
 
         if (at != SIZE_MAX)
-            sum = add_product(options, sum, input[term / positions * conv->window.inputs + at], weights[term]);
+            sums[i] = options->type == DATA_FLOAT64 ? sums[i] + factor * from[at]
+                                                    : exact_round_sum(options, sums[i] + factor * from[at]);
     }
-    if (conv->bias != NULL)
-        sum += conv->bias[feature];
-    return exact_round(options, sum);
+}
+
+/* One feature of the output. `indices` has those of all outputs at the first position, at the second, ... */
+static void convolve_plane(const struct exact_options *options, const struct exact_convolution *conv,
+                           const size_t *indices, const double *input, size_t feature, double *ret)
+{
+    size_t positions = conv->window.positions, terms = conv->channels * positions, outputs = conv->window.outputs;
+    const double *weights = &conv->weights[feature * terms];
+
+    memset(ret, 0, outputs * sizeof(*ret));
+    for (size_t i = 0; i < terms; i++) {
+        size_t term = options->backwards ? terms - 1 - i : i;
+
+        add_gathered_products(options, weights[term], &input[term / positions * conv->window.inputs],
+                              &indices[term % positions * outputs], ret, outputs);
+    }
+    for (size_t i = 0; conv->bias != NULL && i < outputs; i++)
+        ret[i] += conv->bias[feature];
+    round_sums(options, ret, outputs);
 }
 
 static void convolve_planes(const struct exact_call *call, const struct exact_convolution *conv, double *ret)
 {
     size_t outputs = conv->window.outputs, features = conv->groups * conv->features;
+    size_t positions = conv->window.positions;
+    size_t *indices SCOPED_FREE = memory_alloc_zero(outputs * positions + 1, sizeof(*indices));
 
+    for (size_t i = 0; i < outputs * positions; i++)
+        indices[i % positions * outputs + i / positions] = conv->indices[i];
     for (size_t n = 0; n < conv->batch; n++)
         for (size_t feature = 0; feature < features; feature++) {
             size_t plane = (n * conv->groups + feature / conv->features) * conv->channels;
 
-            for (size_t i = 0; i < outputs; i++)
-                ret[(n * features + feature) * outputs + i] = convolve_window(
-                    call->options, conv, &exact_items(call->inputs[0])[plane * conv->window.inputs], feature, i);
+            convolve_plane(call->options, conv, indices, &exact_items(call->inputs[0])[plane * conv->window.inputs],
+                           feature, &ret[(n * features + feature) * outputs]);
         }
 }
 

@@ -1,4 +1,4 @@
-/* cli/debug/kernels.c: each node alone against float64. */
+/* cli/debug/kernels.c: each node and each fused layer alone against float64. */
 #include "debug/kernels/kernels.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "base/process/guard.h"
 #include "base/system.h"
 #include "cli/commands.h"
+#include "cli/debug/fused_layers.h"
 #include "cli/debug/golden.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
@@ -41,6 +42,8 @@ struct kernels_command {
     struct staying_host *host;
     bool guarded;
     struct kernel_study study;
+    struct fused_layers layers;
+    const char *no_layers;          /* why it is not known which nodes are fused; NULL: it is */
     struct backend_request request; /* for the runner */
     double start;
 };
@@ -55,6 +58,7 @@ static int choose_engine(struct kernels_command *command, struct error *err)
     if (rc == 0)
         rc = golden_engine_init(&command->engine, command->context, &command->settings->file, command->model,
                                 command->loader, err);
+    command->engine.builtin.network.keep_nodes_apart = false; /* what it fuses is tested */
     command->study.backend = command->engine.backend;
     command->request.settings = command->engine.settings;
     return rc;
@@ -103,6 +107,27 @@ static int choose_runner(struct kernels_command *command, struct error *err)
     return 0;
 }
 
+/* What it does not tell, or cannot, is one line of the answer. With a provider, other nodes may be on the processor. */
+static int find_layers(struct kernels_command *command, struct error *err)
+{
+    const struct backend_request onnxrt = model_file_request(command->context, &command->settings->file);
+    struct error why;
+    int rc;
+
+    command->study.layers = &command->layers;
+    command->no_layers = "the runner does not tell which nodes it computes together";
+    if (command->study.backend == &onnxrt_backend)
+        rc = fused_layers_of_onnxrt(command->model, &onnxrt, &command->layers, &why);
+    else if (command->study.backend == &engine_backend)
+        rc = fused_layers_of_engine(command->model, &command->engine.builtin, &command->layers, &why);
+    else
+        return 0;
+    command->no_layers = rc < 0 ? arena_strdup(&command->layers.arena, why.message) : NULL;
+    if (rc == ERR_INTERRUPTED)
+        *err = why;
+    return rc == ERR_INTERRUPTED ? rc : 0;
+}
+
 /* ---- The answer ---- */
 
 static const struct result_column beyond_columns[] = {
@@ -116,8 +141,8 @@ static const struct result_column beyond_columns[] = {
 
 static const struct result_table beyond_table = {
     .key = "beyond",
-    .title = "Nodes beyond their bound",
-    .line = "Nodes beyond their bound. The error is relative to the largest magnitude of the exact output",
+    .title = "Nodes and layers beyond their bound",
+    .line = "Nodes and layers beyond their bound. The error is relative to the largest magnitude of the exact output",
     .log_rows = 20,
     .columns = beyond_columns,
     .column_count = ARRAY_LEN(beyond_columns),
@@ -145,102 +170,158 @@ static const struct result_table untested_table = {
     .column_count = ARRAY_LEN(untested_columns),
 };
 
-static size_t count_findings(const struct kernel_study *study, enum kernel_outcome outcome)
+static bool is_layer(const struct kernel_finding *finding)
+{
+    return finding->nodes.count > 1;
+}
+
+static size_t count_findings(const struct kernel_study *study, enum kernel_outcome outcome, bool layers)
 {
     size_t ret = 0;
 
-    for (size_t i = 0; i < study->model->nodes.count; i++)
-        ret += study->findings[i].outcome == outcome;
+    for (size_t i = 0; i < study->finding_count; i++)
+        ret += study->findings[i].outcome == outcome && is_layer(&study->findings[i]) == layers;
     return ret;
+}
+
+/* "conv + relu", "Conv + Relu". */
+static void name_nodes(struct kernels_command *command, const struct kernel_finding *finding, const char **ret_label,
+                       const char **ret_operators)
+{
+    struct arena *arena = &command->study.arena;
+    SCOPED_STRING(label);
+    SCOPED_STRING(operators);
+
+    for (size_t i = 0; i < finding->nodes.count; i++) {
+        uint32_t node = finding->nodes.nodes[i];
+
+        string_add_format(&label, "%s%s", i > 0 ? " + " : "", model_node_label(command->model, node));
+        string_add_format(&operators, "%s" TEXT_FORMAT, i > 0 ? " + " : "",
+                          TEXT_ARGS(command->model->nodes.items[node].op_type));
+    }
+    *ret_label = arena_strdup(arena, label.data);
+    *ret_operators = arena_strdup(arena, operators.data);
 }
 
 static void add_rows(struct kernels_command *command, enum kernel_outcome outcome, const struct result_table *table,
                      struct result *result)
 {
-    struct kernel_study *study = &command->study;
+    const struct kernel_study *study = &command->study;
 
     result_begin_table(result, table);
-    for (uint32_t i = 0; i < study->model->nodes.count; i++) {
+    for (size_t i = 0; i < study->finding_count; i++) {
         const struct kernel_finding *finding = &study->findings[i];
-        const char *label = model_node_label(command->model, i);
-        const char *op_type = arena_text(&study->arena, study->model->nodes.items[i].op_type);
-        const struct result_cell beyond[] = {{.text = label},
-                                             {.text = op_type},
-                                             {.text = finding->output},
-                                             {.number = finding->error},
-                                             {.number = finding->excess},
-                                             {.number = (double)finding->terms}};
-        const struct result_cell untested[] = {{.text = label}, {.text = op_type}, {.text = finding->why}};
+        const char *label, *operators;
 
         if (finding->outcome != outcome)
             continue;
-        result_add_row(result, outcome == KERNEL_IS_BEYOND ? beyond : untested);
-        if (outcome == KERNEL_IS_BEYOND)
-            result_add_node(result, label);
+        name_nodes(command, finding, &label, &operators);
+        if (outcome != KERNEL_IS_BEYOND) {
+            result_add_row(result,
+                           (const struct result_cell[]){{.text = label}, {.text = operators}, {.text = finding->why}});
+            continue;
+        }
+        result_add_row(result, (const struct result_cell[]){{.text = label},
+                                                            {.text = operators},
+                                                            {.text = finding->output},
+                                                            {.number = finding->error},
+                                                            {.number = finding->excess},
+                                                            {.number = (double)finding->terms}});
+        for (size_t k = 0; k < finding->nodes.count; k++)
+            result_add_node(result, model_node_label(command->model, finding->nodes.nodes[k]));
     }
 }
 
 /* Adds " Name," unless the list has it. */
-static void add_operator(struct string_builder *list, struct text op_type)
+static void add_operator(struct string_builder *list, const char *operators)
 {
     SCOPED_STRING(item);
 
-    string_add_format(&item, " " TEXT_FORMAT ",", TEXT_ARGS(op_type));
+    string_add_format(&item, " %s,", operators);
     if (text_find((struct text){list->data, list->size}, (struct text){item.data, item.size}) == SIZE_MAX)
         string_add(list, item.data);
+}
+
+static bool is_same_reason(const struct kernel_finding *a, const struct kernel_finding *b)
+{
+    return b->outcome == KERNEL_NOT_TESTED && is_layer(a) == is_layer(b) && strcmp(a->why, b->why) == 0;
 }
 
 /* A line for each reason, with the operators. */
 static void add_not_tested(struct kernels_command *command, struct result *result)
 {
     const struct kernel_study *study = &command->study;
-    size_t count = study->model->nodes.count;
     struct bitset shown SCOPED(bitset_release);
 
-    bitset_init(&shown, count);
-    for (size_t i = 0; i < count; i++) {
+    bitset_init(&shown, study->finding_count);
+    for (size_t i = 0; i < study->finding_count; i++) {
         const struct kernel_finding *first = &study->findings[i];
         size_t same = 0;
         SCOPED_STRING(operators);
 
         if (first->outcome != KERNEL_NOT_TESTED || bitset_has(&shown, i))
             continue;
-        for (size_t k = i; k < count; k++) {
-            const struct kernel_finding *finding = &study->findings[k];
+        for (size_t k = i; k < study->finding_count; k++) {
+            const char *label, *of_these;
 
-            if (finding->outcome != KERNEL_NOT_TESTED || strcmp(finding->why, first->why) != 0)
+            if (!is_same_reason(first, &study->findings[k]))
                 continue;
             bitset_add(&shown, k);
             same++;
-            add_operator(&operators, study->model->nodes.items[k].op_type);
+            name_nodes(command, &study->findings[k], &label, &of_these);
+            add_operator(&operators, of_these);
         }
-        result_add_line(result, RESULT_NOT_TESTED, "%zu node%s (%.*s): %s", same, same == 1 ? "" : "s",
+        result_add_line(result, RESULT_NOT_TESTED, "%zu %s%s (%.*s): %s", same,
+                        is_layer(first) ? "fused layer" : "node", same == 1 ? "" : "s",
                         (int)(operators.size - strlen(" ,")), operators.data + strlen(" "), first->why);
+    }
+    if (command->no_layers != NULL)
+        result_add_line(result, RESULT_NOT_TESTED, "fused layers: %s", command->no_layers);
+}
+
+static void add_verdict(const struct kernel_study *study, struct result *result)
+{
+    size_t beyond = count_findings(study, KERNEL_IS_BEYOND, false);
+    size_t within = count_findings(study, KERNEL_IS_WITHIN, false);
+    size_t beyond_layers = count_findings(study, KERNEL_IS_BEYOND, true);
+    size_t layers = beyond_layers + count_findings(study, KERNEL_IS_WITHIN, true);
+    SCOPED_STRING(more);
+
+    string_add(&more, "");
+    if (beyond + beyond_layers > 0) {
+        if (layers > 0)
+            string_add_format(&more, " and %zu of %zu fused layers", beyond_layers, layers);
+        result_set_verdict(result, REPORT_CAUSE, "%zu of %zu nodes%s are computed with errors beyond their bound",
+                           beyond, beyond + within, more.data);
+    } else if (within + layers > 0) {
+        if (layers > 0)
+            string_add_format(&more, " and %zu fused layer%s", layers, layers == 1 ? "" : "s");
+        result_set_verdict(result, REPORT_PASSED, "All %zu nodes%s that have a bound are computed within it", within,
+                           more.data);
+    } else {
+        result_set_verdict(result, REPORT_UNKNOWN, "No node was tested");
     }
 }
 
 static int fill_result(struct kernels_command *command, struct result *result)
 {
     const struct kernel_study *study = &command->study;
-    size_t beyond = count_findings(study, KERNEL_IS_BEYOND), within = count_findings(study, KERNEL_IS_WITHIN);
-    size_t refused = count_findings(study, KERNEL_IS_REFUSED);
+    size_t within = count_findings(study, KERNEL_IS_WITHIN, false);
+    size_t wrong = count_findings(study, KERNEL_IS_BEYOND, false) + count_findings(study, KERNEL_IS_BEYOND, true) +
+                   count_findings(study, KERNEL_IS_REFUSED, false) + count_findings(study, KERNEL_IS_REFUSED, true);
 
-    if (beyond > 0)
-        result_set_verdict(result, REPORT_CAUSE, "%zu of %zu nodes are computed with errors beyond their bound", beyond,
-                           beyond + within);
-    else if (within > 0)
-        result_set_verdict(result, REPORT_PASSED, "All %zu nodes that have a bound are computed within it", within);
-    else
-        result_set_verdict(result, REPORT_UNKNOWN, "No node was tested");
+    add_verdict(study, result);
     add_rows(command, KERNEL_IS_BEYOND, &beyond_table, result);
     add_rows(command, KERNEL_IS_REFUSED, &refused_table, result);
     add_rows(command, KERNEL_NOT_TESTED, &untested_table, result);
     add_not_tested(command, result);
     result_add_count(result, "nodes", study->model->nodes.count);
     result_add_count(result, "within", within);
+    result_add_count(result, "layers", study->layers->count);
+    result_add_count(result, "layers_within", count_findings(study, KERNEL_IS_WITHIN, true));
     result_add_number(result, "inference_seconds", study->seconds);
     result_add_number(result, "seconds", stopwatch_now() - command->start);
-    return beyond > 0 || refused > 0 || within == 0 ? EXIT_STATUS_ERROR : 0;
+    return wrong > 0 || within == 0 ? EXIT_STATUS_ERROR : 0;
 }
 
 /* ---- The command ---- */
@@ -259,9 +340,13 @@ static int load_model(struct kernels_command *command, struct error *err)
 
 static int test_kernels(struct kernels_command *command, struct error *err)
 {
+    int rc = find_layers(command, err);
+
     const struct command_context *context = command->context;
     struct backend_request reference = model_file_request(context, &command->settings->file);
 
+    if (rc < 0)
+        return rc;
     command->reference = onnxrt_settings_unoptimized(&reference);
     reference.settings = &command->reference;
     command->candidates = (struct candidate_settings){.backend = &onnxrt_backend,
@@ -280,6 +365,7 @@ static int test_kernels(struct kernels_command *command, struct error *err)
 static void release_command(struct kernels_command *command)
 {
     kernel_study_release(&command->study);
+    fused_layers_release(&command->layers);
     golden_engine_release(&command->engine);
     staying_host_stop(command->host);
     if (command->guarded)
@@ -302,6 +388,7 @@ static int debug_kernels_run(const struct command_context *context, const struct
     rc = debug_outputs_open(&outputs, context, &settings->debug, "debug kernels", err);
     if (rc < 0)
         return rc;
+    fused_layers_init(&command.layers);
     rc = load_model(&command, err);
     if (rc == 0)
         rc = choose_runner(&command, err);
@@ -333,16 +420,18 @@ static const struct command_group groups[] = {
 
 const struct command cmd_debug_kernels = {
     .name = "kernels",
-    .summary = "test each node alone against float64",
+    .summary = "test each node and each fused layer alone against float64",
     .description =
         "Runs each node of a model alone in one runner, on the values that ONNX Runtime computes without optimizations "
         "for what it reads, and compares the result with the node evaluated in float64. A node whose error is larger "
-        "than rounding can make it is wrong.\n\n"
+        "than rounding can make it is wrong. The same for nodes that ONNX Runtime or the built-in engine compute "
+        "together.\n\n"
         "The bound of a sum of n products is that of its backward error in the type of the output, with the sum of the "
         "terms' magnitudes; operations that round once have that of one rounding. Nodes without a bound, or that are "
-        "not evaluated in float64, are listed as not tested. Fusions and layouts are not tested: debug accuracy does "
+        "not evaluated in float64, are listed as not tested. Layouts are not tested: debug accuracy does "
         "that.\n\n"
-        "The exit status is 0 when all nodes that have a bound are within it, and the runner ran all of them.",
+        "The exit status is 0 when all nodes and layers that have a bound are within it, and the runner ran all of "
+        "them.",
     .example = "# an execution provider\n"
                "polygraphy debug kernels model.onnx --onnxrt --providers cuda\n"
                "# any other engine\n"

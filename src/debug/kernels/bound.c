@@ -2,10 +2,16 @@
 #include "debug/kernels/bound.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/model/graph_view.h"
 #include "onnx/proto/node_attribute.h"
 #include "tensor/values/elements.h"
+
+/* The sum, the root, the quotient, the product with the scale, that with a weight, the mean's product and difference,
+ * and the product with x; two more in kernel_bound_compare(). */
+#define BATCH_NORMALIZATION_ROUNDINGS 8
 
 static const char *const rounding_once[] = {"Abs",
                                             "Add",
@@ -16,7 +22,9 @@ static const char *const rounding_once[] = {"Abs",
                                             "Ceil",
                                             "Clip",
                                             "Concat",
+                                            "ConstantOfShape",
                                             "Div",
+                                            "Dropout",
                                             "Equal",
                                             "Expand",
                                             "Flatten",
@@ -128,9 +136,144 @@ void kernel_bound_find(const struct node *node, const struct shape *inputs, size
         ret->terms = terms_of_reduction(node, &inputs[0], output);
     if (ret->terms == 0 && (text_equal_string(node->op_type, "Sum") || text_equal_string(node->op_type, "Mean")))
         ret->terms = count;
+    if (text_equal_string(node->op_type, "BatchNormalization"))
+        ret->terms = BATCH_NORMALIZATION_ROUNDINGS;
     ret->is_known = ret->terms > 0 || is_among(node, rounding_once, ARRAY_LEN(rounding_once));
     if (ret->is_known && type == DATA_FLOAT64)
         *ret = (struct kernel_bound){.why_not = "it computes in float64, as the exact evaluation does"};
+}
+
+/* ---- Layers ---- */
+
+/* Sums with signs that are not those of the terms, and operators that enlarge differences, are not among them. */
+static bool may_be_inside(const struct node *node)
+{
+    static const char *const names[] = {"Add",
+                                        "AveragePool",
+                                        "BatchNormalization",
+                                        "Clip",
+                                        "Concat",
+                                        "ConstantOfShape",
+                                        "Conv",
+                                        "ConvTranspose",
+                                        "Dropout",
+                                        "Expand",
+                                        "Flatten",
+                                        "Gather",
+                                        "Gemm",
+                                        "GlobalAveragePool",
+                                        "GlobalMaxPool",
+                                        "Identity",
+                                        "MatMul",
+                                        "MaxPool",
+                                        "Mean",
+                                        "Mul",
+                                        "ReduceL1",
+                                        "ReduceMean",
+                                        "ReduceSum",
+                                        "Relu",
+                                        "Reshape",
+                                        "Slice",
+                                        "Squeeze",
+                                        "Sub",
+                                        "Sum",
+                                        "Transpose",
+                                        "Unsqueeze"};
+
+    return is_among(node, names, ARRAY_LEN(names));
+}
+
+static const struct tensor *find_tensor(const struct model *model, const struct tensor_list *tensors, uint32_t value)
+{
+    const struct named_tensor *found =
+        value != VALUE_NONE ? tensor_list_find(tensors, model->values.items[value].name) : NULL;
+
+    return found != NULL ? &found->tensor : NULL;
+}
+
+struct shape *kernel_list_shapes(const struct model *model, const struct node *node, const struct tensor_list *tensors)
+{
+    struct shape *ret = memory_alloc_zero(node->inputs.count + 1, sizeof(*ret));
+
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        uint32_t value = node_input(model, node, i);
+        const struct tensor *tensor = find_tensor(model, tensors, value);
+        struct value_type type;
+
+        if (tensor != NULL) {
+            ret[i] = tensor->shape;
+        } else if (model_dense_initializer(model, value) != NULL) {
+            graph_view_initializer_type(model_dense_initializer(model, value), &type);
+            ret[i] = type.shape;
+        }
+    }
+    return ret;
+}
+
+static bool are_of_type(const struct model *model, const struct node *node, const struct tensor_list *tensors,
+                        enum data_type type)
+{
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        const struct tensor *made = find_tensor(model, tensors, node_output(model, node, i));
+
+        if (node_output(model, node, i) != VALUE_NONE && (made == NULL || made->type != type))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the roundings of a node to those of what it reads, which nodes before it have made. */
+static bool add_roundings(const struct subgraph *part, const struct node *node, const struct tensor_list *tensors,
+                          enum data_type type, size_t *roundings, struct kernel_bound *ret)
+{
+    struct shape *shapes SCOPED_FREE = kernel_list_shapes(part->model, node, tensors);
+    const struct tensor *made = find_tensor(part->model, tensors, node_output(part->model, node, 0));
+    size_t sum;
+
+    kernel_bound_find(node, shapes, node->inputs.count, &made->shape, type, ret);
+    if (!ret->is_known)
+        return false;
+    ret->why_not = "its nodes are not in the order in which they compute";
+    sum = ret->terms + 2;
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        uint32_t value = node_input(part->model, node, i);
+        const struct node *producer = model_producer(part->model, value);
+
+        if (producer != NULL && bitset_has(&part->nodes, (size_t)(producer - part->model->nodes.items)) &&
+            roundings[value] == 0)
+            return false;
+        sum += value != VALUE_NONE ? roundings[value] : 0;
+    }
+    for (size_t i = 0; i < node->outputs.count; i++)
+        if (node_output(part->model, node, i) != VALUE_NONE)
+            roundings[node_output(part->model, node, i)] = sum;
+    return true;
+}
+
+void kernel_bound_find_layer(const struct subgraph *part, const struct tensor_list *tensors, enum data_type type,
+                             struct kernel_bound *ret)
+{
+    size_t *roundings SCOPED_FREE = memory_alloc_zero(part->model->values.count, sizeof(*roundings)), most = 0;
+
+    BITSET_EACH (i, &part->nodes) {
+        const struct node *node = &part->model->nodes.items[i];
+
+        *ret = (struct kernel_bound){.why_not = "an operator has no bound within a fused layer"};
+        if (!may_be_inside(node))
+            return;
+        if (node_output(part->model, node, 0) == VALUE_NONE || !are_of_type(part->model, node, tensors, type)) {
+            ret->why_not = "a tensor inside is of another type";
+            return;
+        }
+        if (!add_roundings(part, node, tensors, type, roundings, ret)) {
+            ret->is_known = false;
+            return;
+        }
+    }
+    for (size_t i = 0; i < part->outputs.count; i++)
+        if (roundings[part->outputs.items[i]] > most)
+            most = roundings[part->outputs.items[i]];
+    *ret = (struct kernel_bound){.is_known = true, .terms = most};
 }
 
 /* ---- Comparison ---- */

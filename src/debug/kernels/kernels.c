@@ -16,18 +16,20 @@
 #include "tensor/statistics/range.h"
 #include "tensor/values/elements.h"
 
-/* A node as a model of its own, and what came out of it. */
+/* A node or a layer as a model of its own, and what came out of it. */
 struct lone_kernel {
     struct subgraph part;
     char *bytes;
     struct backend_model source;
     struct model *model;
     struct tensor_list feed, exact, magnitudes, got;
+    struct tensor_list tensors; /* the feed and, of a layer, what its nodes make */
 };
 
 static void release_kernel(struct lone_kernel *kernel)
 {
     tensor_list_release(&kernel->feed);
+    tensor_list_release(&kernel->tensors);
     tensor_list_release(&kernel->exact);
     tensor_list_release(&kernel->magnitudes);
     tensor_list_release(&kernel->got);
@@ -36,28 +38,46 @@ static void release_kernel(struct lone_kernel *kernel)
     free(kernel->bytes);
 }
 
-/* ---- The model of one node ---- */
+/* ---- The model of one node, or layer ---- */
 
-static void lend_values(const struct reference_values *reference, const struct lone_kernel *kernel,
-                        struct tensor_list *ret)
+static void lend_values(const struct reference_values *reference, const struct model *model,
+                        const struct value_list *values, struct tensor_list *ret)
 {
-    for (size_t i = 0; i < kernel->part.inputs.count; i++) {
-        uint32_t value = kernel->part.inputs.items[i];
-        const struct tensor *tensor = reference_values_get(reference, value);
+    for (size_t i = 0; i < values->count; i++) {
+        const struct tensor *tensor = reference_values_get(reference, values->items[i]);
         struct tensor lent;
 
         tensor_borrow(tensor->type, &tensor->shape, tensor->data, tensor->size, &lent);
-        tensor_list_add(ret, kernel->part.model->values.items[value].name, &lent);
+        tensor_list_add(ret, model->values.items[values->items[i]].name, &lent);
     }
 }
 
-static int cut_kernel(struct candidate_maker *maker, uint32_t node, struct lone_kernel *ret, struct error *err)
+/* What is known of the tensors of a layer tells its bound. */
+static int lend_inner_values(const struct candidate_maker *maker, struct lone_kernel *kernel, struct error *err)
+{
+    const struct model *model = kernel->part.model;
+    struct value_list made SCOPED_ITEMS = {0};
+    int rc;
+
+    BITSET_EACH (i, &kernel->part.nodes)
+        for (size_t k = 0; k < model->nodes.items[i].outputs.count; k++)
+            if (node_output(model, &model->nodes.items[i], k) != VALUE_NONE)
+                *VECTOR_APPEND(&made) = node_output(model, &model->nodes.items[i], k);
+    rc = reference_values_record(maker->reference, &made, err);
+    if (rc == 0)
+        lend_values(maker->reference, model, &made, &kernel->tensors);
+    return rc;
+}
+
+static int cut_kernel(struct candidate_maker *maker, struct fused_layer layer, struct lone_kernel *ret,
+                      struct error *err)
 {
     SCOPED_BITSET(nodes);
     int rc;
 
     bitset_init(&nodes, maker->whole.model->nodes.count);
-    bitset_add(&nodes, node);
+    for (size_t i = 0; i < layer.count; i++)
+        bitset_add(&nodes, layer.nodes[i]);
     rc = candidate_of_nodes(maker, &nodes, &ret->part, err);
     if (rc < 0) {
         subgraph_init_whole(&ret->part, maker->whole.model); /* so that it can be released */
@@ -74,12 +94,16 @@ static int cut_kernel(struct candidate_maker *maker, uint32_t node, struct lone_
         return rc;
     ret->source.data = ret->bytes;
     ret->source.external_folder = maker->whole.model->folder;
-    lend_values(maker->reference, ret, &ret->feed);
+    lend_values(maker->reference, ret->part.model, &ret->part.inputs, &ret->feed);
+    lend_values(maker->reference, ret->part.model, &ret->part.inputs, &ret->tensors);
+    rc = layer.count > 1 ? lend_inner_values(maker, ret, err) : 0;
+    if (rc < 0)
+        return rc;
     rc = model_io_open(&ret->source, &ret->model, err);
     return rc < 0 ? rc : model_lower_constants(ret->model, err);
 }
 
-/* ---- One node ---- */
+/* ---- One node, or layer ---- */
 
 static int run_kernel(struct kernel_study *study, struct lone_kernel *kernel, struct error *err)
 {
@@ -110,27 +134,6 @@ static int refuse_missing_output(const struct lone_kernel *kernel, struct error 
     return 0;
 }
 
-/* The shapes of what the only node reads, malloc'd. */
-static struct shape *list_shapes(const struct lone_kernel *kernel, const struct node *node)
-{
-    struct shape *ret = memory_alloc_zero(node->inputs.count + 1, sizeof(*ret));
-
-    for (size_t i = 0; i < node->inputs.count; i++) {
-        uint32_t value = node_input(kernel->model, node, i);
-        const struct value *input = value != VALUE_NONE ? &kernel->model->values.items[value] : NULL;
-        const struct named_tensor *given = input != NULL ? tensor_list_find(&kernel->feed, input->name) : NULL;
-        struct value_type type;
-
-        if (given != NULL) {
-            ret[i] = given->tensor.shape;
-        } else if (input != NULL && input->initializer != INITIALIZER_NONE) {
-            graph_view_initializer_type(&kernel->model->initializers.items[input->initializer], &type);
-            ret[i] = type.shape;
-        }
-    }
-    return ret;
-}
-
 /* The type that the model declares for an output, or that of `got` where it declares none. */
 static enum data_type find_output_type(const struct lone_kernel *kernel, size_t output, const struct tensor *got)
 {
@@ -141,7 +144,8 @@ static enum data_type find_output_type(const struct lone_kernel *kernel, size_t 
     return type.element != DATA_UNDEFINED ? type.element : got->type;
 }
 
-static bool has_nan(const struct tensor_list *feed)
+/* With a NaN; or of a layer, which may make one of an infinity, with either. */
+static bool has_unordered(const struct tensor_list *feed, bool is_layer)
 {
     struct value_range range;
 
@@ -151,23 +155,36 @@ static bool has_nan(const struct tensor_list *feed)
         if (!data_type_is_float(tensor->type) || elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
             continue;
         range_compute(tensor, &range);
-        if (range.nans > 0)
+        if (range.nans > 0 || (is_layer && range.infinities > 0))
             return true;
     }
     return false;
 }
 
-/* The exact outputs, and their magnitudes where it is a sum. */
+static bool orders_elements(const struct model *model)
+{
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (kernel_orders_elements(&model->nodes.items[i]))
+            return true;
+    return false;
+}
+
+/* The exact outputs, and their magnitudes where there are sums. */
 static int evaluate_kernel(struct lone_kernel *kernel, struct kernel_bound *ret, struct error *err)
 {
-    const struct node *node = &kernel->model->nodes.items[0];
+    const struct node *node = &kernel->part.model->nodes.items[bitset_next(&kernel->part.nodes, 0)];
+    bool is_layer = kernel->model->nodes.count > 1;
     struct exact_options options = {.type = DATA_FLOAT64};
-    struct shape *shapes SCOPED_FREE = list_shapes(kernel, node);
+    struct shape *shapes SCOPED_FREE = kernel_list_shapes(kernel->part.model, node, &kernel->tensors);
     const struct tensor *first = &kernel->got.items[0].tensor;
+    enum data_type type = find_output_type(kernel, 0, first);
     int rc;
 
-    kernel_bound_find(node, shapes, node->inputs.count, &first->shape, find_output_type(kernel, 0, first), ret);
-    if (ret->is_known && kernel_orders_elements(node) && has_nan(&kernel->feed))
+    if (is_layer)
+        kernel_bound_find_layer(&kernel->part, &kernel->tensors, type, ret);
+    else
+        kernel_bound_find(node, shapes, node->inputs.count, &first->shape, type, ret);
+    if (ret->is_known && orders_elements(kernel->model) && has_unordered(&kernel->feed, is_layer))
         *ret = (struct kernel_bound){.why_not = "it orders NaN, which ONNX does not define"};
     if (!ret->is_known)
         return 0;
@@ -209,19 +226,19 @@ static void compare_kernel(struct kernel_study *study, const struct lone_kernel 
 }
 
 /* What cannot be cut out, run or evaluated is a finding. ERR_INTERRUPTED otherwise. */
-static int test_node(struct kernel_study *study, struct candidate_maker *maker, uint32_t node, struct error *err)
+static int test_nodes(struct kernel_study *study, struct candidate_maker *maker, struct kernel_finding *finding,
+                      struct error *err)
 {
-    struct kernel_finding *finding = &study->findings[node];
     struct lone_kernel kernel SCOPED(release_kernel) = {0};
     struct kernel_bound bound;
     int rc;
 
-    *finding = (struct kernel_finding){.node = node, .outcome = KERNEL_NOT_TESTED};
-    rc = cut_kernel(maker, node, &kernel, err);
+    finding->outcome = KERNEL_NOT_TESTED;
+    rc = cut_kernel(maker, finding->nodes, &kernel, err);
     if (rc < 0)
         goto done;
-    if (kernel.model->nodes.count != 1 || kernel.model->outputs.count == 0) {
-        finding->why = "it is a constant";
+    if (kernel.model->nodes.count != finding->nodes.count || kernel.model->outputs.count == 0) {
+        finding->why = finding->nodes.count == 1 ? "it is a constant" : "a part of it is constant";
         return 0;
     }
     rc = run_kernel(study, &kernel, err);
@@ -259,21 +276,37 @@ static int record_values(struct candidate_maker *maker, struct error *err)
     return rc == ERR_INTERRUPTED ? rc : 0;
 }
 
+static void list_findings(struct kernel_study *study)
+{
+    size_t nodes = study->model->nodes.count;
+
+    study->finding_count = nodes + study->layers->count;
+    study->findings = memory_alloc_zero(study->finding_count + 1, sizeof(*study->findings));
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t *node = arena_alloc_zero(&study->arena, 1, sizeof(*node));
+
+        *node = i;
+        study->findings[i].nodes = (struct fused_layer){node, 1};
+    }
+    for (size_t i = 0; i < study->layers->count; i++)
+        study->findings[nodes + i].nodes = study->layers->items[i];
+}
+
 int kernel_study_run(struct kernel_study *study, struct error *err)
 {
-    size_t count = study->model->nodes.count;
     struct candidate_maker maker;
     int rc;
 
     arena_init(&study->arena);
-    study->findings = memory_alloc_zero(count + 1, sizeof(*study->findings));
+    list_findings(study);
     candidate_maker_init(&maker, study->model, study->candidates, study->log);
     rc = record_values(&maker, err);
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < study->finding_count; i++) {
         if (interrupt_pending())
-            rc = error_set(err, ERR_INTERRUPTED, "interrupted after %u of %zu nodes", i, count);
+            rc = error_set(err, ERR_INTERRUPTED, "interrupted after %zu of %zu nodes and layers", i,
+                           study->finding_count);
         else
-            rc = test_node(study, &maker, i, err);
+            rc = test_nodes(study, &maker, &study->findings[i], err);
     }
     candidate_maker_release(&maker);
     return rc;

@@ -1,4 +1,5 @@
 /* test_bound.c: how far the outputs of one node may be from the exact ones. */
+#include "support/made_model.h"
 #include "support/unit_test.h"
 
 #include <math.h>
@@ -28,6 +29,50 @@ static void operators_have_the_bound_of_their_sums(void **state)
     assert_false(bound_of("Softmax", DATA_FLOAT32).is_known);
     assert_non_null(bound_of("Softmax", DATA_FLOAT32).why_not);
     assert_false(bound_of("MatMul", DATA_FLOAT64).is_known);
+}
+
+/* What is known of a layer: MatMul of four terms, Add, `last`. */
+static struct kernel_bound bound_of_layer(const char *last, enum data_type type)
+{
+    static float numbers[16];
+    const struct shape four = {2, {4, 4}};
+    struct tensor_list tensors = {0};
+    struct kernel_bound ret;
+    struct made_model made;
+    struct subgraph part;
+    struct model *model;
+
+    made_init(&made, 13);
+    made_input(&made, "x", MADE_SHAPE(4, 4));
+    made_input(&made, "w", MADE_SHAPE(4, 4));
+    made_node(&made, "product", "MatMul", "x w", "a", NULL, 0);
+    made_node(&made, "sum", "Add", "a x", "b", NULL, 0);
+    made_node(&made, "last", last, "b", "y", NULL, 0);
+    made_output(&made, "y");
+    model = made_open(&made);
+    for (const char *name = "xwaby"; *name != '\0'; name++) {
+        struct tensor tensor;
+
+        tensor_borrow(*name == 'b' ? type : DATA_FLOAT32, &four, numbers, sizeof(numbers), &tensor);
+        tensor_list_add(&tensors, (struct text){name, 1}, &tensor);
+    }
+    subgraph_init_whole(&part, model);
+    kernel_bound_find_layer(&part, &tensors, DATA_FLOAT32, &ret);
+    tensor_list_release(&tensors);
+    subgraph_release(&part);
+    model_free(model);
+    made_release(&made);
+    return ret;
+}
+
+static void a_layer_has_the_roundings_of_all_its_nodes(void **state)
+{
+    (void)state;
+    assert_true(bound_of_layer("Relu", DATA_FLOAT32).is_known);
+    assert_int_equal(bound_of_layer("Relu", DATA_FLOAT32).terms, 4 + 2 + 2 + 2);
+    assert_false(bound_of_layer("Softmax", DATA_FLOAT32).is_known);
+    assert_false(bound_of_layer("Neg", DATA_FLOAT32).is_known); /* magnitudes would be negative */
+    assert_false(bound_of_layer("Relu", DATA_INT32).is_known);
 }
 
 /* The excess of one element. */
@@ -128,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_have_the_bound_of_their_sums),
+        cmocka_unit_test(a_layer_has_the_roundings_of_all_its_nodes),
         cmocka_unit_test(an_error_of_rounding_is_within_the_bound),
         cmocka_unit_test(infinities_are_those_of_the_exact_value),
         cmocka_unit_test(nothing_bounds_sums_that_are_too_long_or_too_large),
