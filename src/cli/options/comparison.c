@@ -7,6 +7,7 @@
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "comparator/infer/driver.h"
+#include "tensor/compare/detection_columns.h"
 
 /* Names on the command line, Polygraphy's first. NMSE is added to the quality metrics if --nmse-tolerance is given. */
 static const struct {
@@ -24,7 +25,9 @@ static const struct {
     {"nmse", {{COMPARISON_NMSE}, 1}},
     {"tokens", {{COMPARISON_TOKENS}, 1}},
     {"kl", {{COMPARISON_KL}, 1}},
+    {"topk", {{COMPARISON_TOPK}, 1}},
     {"ssim", {{COMPARISON_SSIM}, 1}},
+    {"detections", {{COMPARISON_DETECTIONS}, 1}},
     {"distance", {{COMPARISON_L2, COMPARISON_COSINE_SIMILARITY}, 2}},
     {"quality", {{0}, 0}}, /* the quality metrics that have a threshold; without thresholds as quality_metrics */
 };
@@ -47,7 +50,9 @@ static const char *const function_names[] = {"simple",
                                              "quality",
                                              "tokens",
                                              "kl",
+                                             "topk",
                                              "ssim",
+                                             "detections",
                                              "perceptual_metrics",
                                              NULL};
 
@@ -73,7 +78,14 @@ static const struct {
     {"--nmse-tolerance", COMPARISON_NMSE},
     {"--token-tolerance", COMPARISON_TOKENS},
     {"--kl-tolerance", COMPARISON_KL},
+    {"--topk-size", COMPARISON_TOPK},
+    {"--topk-threshold", COMPARISON_TOPK},
     {"--ssim-threshold", COMPARISON_SSIM},
+    {"--detection-tolerance", COMPARISON_DETECTIONS},
+    {"--detection-columns", COMPARISON_DETECTIONS},
+    {"--iou-threshold", COMPARISON_DETECTIONS},
+    {"--score-tolerance", COMPARISON_DETECTIONS},
+    {"--score-cut", COMPARISON_DETECTIONS},
 };
 
 struct comparison_functions comparison_functions_of_options(const struct parse *parse)
@@ -183,6 +195,16 @@ static int refuse_ignored_criteria(struct parse *parse, const struct comparison_
     return 0;
 }
 
+static int check_detection_columns(const struct named_words *rules, struct error *err)
+{
+    struct detection_columns ignored;
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (detection_columns_parse(rules->items[i].value, &ignored, err) < 0)
+            return error_context(err, "--detection-columns");
+    return 0;
+}
+
 static int finish_comparison(struct parse *parse, void *given, struct error *err)
 {
     struct comparison_values *values = given;
@@ -196,7 +218,9 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
                    {"--l2-threshold", &rules->limits[COMPARISON_L2]},
                    {"--nmse-tolerance", &rules->limits[COMPARISON_NMSE]},
                    {"--token-tolerance", &rules->limits[COMPARISON_TOKENS]},
-                   {"--kl-tolerance", &rules->limits[COMPARISON_KL]}};
+                   {"--kl-tolerance", &rules->limits[COMPARISON_KL]},
+                   {"--score-tolerance", &rules->score_tolerance},
+                   {"--detection-tolerance", &rules->limits[COMPARISON_DETECTIONS]}};
 
     for (size_t i = 0; i < values->compare.count; i++)
         if (strcmp(values->compare.items[i], "perceptual_metrics") == 0)
@@ -214,6 +238,15 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
             if (checked[i].tolerances->items[k].value < 0)
                 return error_set(err, ERR_INVALID, "%s: %g is less than 0, so no output would match; give 0 or more",
                                  checked[i].option, checked[i].tolerances->items[k].value);
+    if (values->first_divergence && comparison_functions_contain(&values->settings.functions, COMPARISON_DETECTIONS))
+        return error_set(err, ERR_INVALID,
+                         "--first-divergence compares each tensor alone, but --compare detections several outputs at "
+                         "once; choose another function");
+    if (check_detection_columns(&rules->detection_columns, err) < 0)
+        return err->code;
+    for (size_t k = 0; k < rules->topk_size.count; k++)
+        if (rules->topk_size.items[k].value == 0)
+            return error_set(err, ERR_INVALID, "--topk-size: 0 elements overlap always; give 1 or more");
     for (size_t k = 0; k < rules->norm_tolerance.count; k++)
         if (!isfinite(rules->norm_tolerance.items[k].value))
             return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not finite; give a finite number",
@@ -243,10 +276,12 @@ static const struct option options[] = {
                 "axis A (default: the last)"),
     ROW(compare, .names = {"--compare", "--compare-func"}, .kind = OPTION_MANY, .type = OPTION_CHOICE,
         .choices = function_names, .value_name = "FUNCTION", .fallback = "simple",
-        .help = "one or more functions, which all must pass: simple compares values within tolerances, indices "
-                "compares rankings; the others compare whole outputs. distance_metrics, or distance: l2 and "
-                "cosine_similarity. quality_metrics: psnr and snr. quality: those of psnr, snr and nmse for which a "
-                "threshold is given. tokens, kl: of logits, one row along the last axis a token. ssim: of images"),
+        .help =
+            "one or more functions, which all must pass: simple compares values within tolerances, indices "
+            "compares rankings; the others compare whole outputs. distance_metrics, or distance: l2 and "
+            "cosine_similarity. quality_metrics: psnr and snr. quality: those of psnr, snr and nmse for which a "
+            "threshold is given. tokens, kl, topk: of logits, one row along the last axis a token. ssim: of images. "
+            "detections: sets of boxes, whatever their order"),
     OPTION_WITHOUT_FIELD(.names = {"--postprocess-func-script"}, .yields = true, .kind = OPTION_ONE,
                          .refusal = "scripts need Python; keep the results with --save-outputs and convert them there",
                          .topic = "python-scripts"),
@@ -319,6 +354,33 @@ static const struct option options[] = {
         .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "ssim: minimum structural similarity of each channel of each image, -1 to 1; the second output is the "
                 "reference (default: 0.95)"),
+    ROW(settings.rules.limits[COMPARISON_TOPK], .names = {"--topk-threshold"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_quantiles, .naming = OPTION_OUTPUT_NAMES,
+        .help =
+            "topk: minimum share of the K greatest logits of a row that the second output's row has among its own K "
+            "greatest, 0 to 1 (default: 0.8)"),
+    ROW(settings.rules.topk_size, .names = {"--topk-size"}, .kind = OPTION_MANY, .value_name = "[OUT:]K",
+        .convert = convert_named_counts, .naming = OPTION_OUTPUT_NAMES, .help = "topk: K (default: 5)"),
+    ROW(settings.rules.limits[COMPARISON_DETECTIONS], .names = {"--detection-tolerance"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "detections: tolerated share of the detections of both outputs without a partner, 0 to 1 (default: 0). "
+                "OUT is the output with the boxes"),
+    ROW(settings.rules.iou_threshold, .names = {"--iou-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_quantiles, .naming = OPTION_OUTPUT_NAMES,
+        .help = "detections: minimum intersection over union of matching boxes, 0 to 1 (default: 0.5)"),
+    ROW(settings.rules.score_tolerance, .names = {"--score-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "detections: tolerated difference of the scores of matching boxes (default: 0.01)"),
+    ROW(settings.rules.score_cut, .names = {"--score-cut"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
+        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "detections: score below which the detector drops boxes; those within --score-tolerance of it need no "
+                "partner (default: the higher one of both outputs' lowest scores)"),
+    ROW(settings.rules.detection_columns, .names = {"--detection-columns"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]COLUMNS", .convert = convert_named_words, .naming = OPTION_OUTPUT_NAMES,
+        .help =
+            "detections: what an output contains, such as boxes:cx,cy,w,h or x1,y1,x2,y2,score,label; the words "
+            "x1, y1, x2, y2, cx, cy, w, h, score, label, image, scores (one column for each class), count (of valid "
+            "rows), and _ (not compared) (default: derived from shapes, types, names and values)"),
     ROW(heat_map_folder, .names = {"--save-heatmaps"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         .help = "simple: save two heat maps (SVG) of each output: the absolute and the relative difference of each "
@@ -365,7 +427,14 @@ void comparison_list_rules(const struct comparison_values *values, struct output
         RULES("--nmse-tolerance", rules->limits[COMPARISON_NMSE]),
         RULES("--token-tolerance", rules->limits[COMPARISON_TOKENS]),
         RULES("--kl-tolerance", rules->limits[COMPARISON_KL]),
+        RULES("--topk-threshold", rules->limits[COMPARISON_TOPK]),
+        RULES("--topk-size", rules->topk_size),
         RULES("--ssim-threshold", rules->limits[COMPARISON_SSIM]),
+        RULES("--detection-tolerance", rules->limits[COMPARISON_DETECTIONS]),
+        RULES("--iou-threshold", rules->iou_threshold),
+        RULES("--score-tolerance", rules->score_tolerance),
+        RULES("--score-cut", rules->score_cut),
+        RULES("--detection-columns", rules->detection_columns),
         RULES("--postprocess", values->postprocess),
         RULES("--ignore-outputs", values->settings.ignored),
     };

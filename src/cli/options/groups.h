@@ -181,7 +181,7 @@ int accuracy_values_check(const struct accuracy_values *values, const struct com
 
 /* Lists the options that name outputs, one entry for each such option, given or not. `ret` has room for
  * COMPARISON_RULES entries, which borrow from `values`. */
-#define COMPARISON_RULES 16
+#define COMPARISON_RULES 23
 struct output_rules;
 void comparison_list_rules(const struct comparison_values *values, struct output_rules *ret);
 

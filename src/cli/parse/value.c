@@ -174,31 +174,41 @@ int convert_named_counts(struct parse *parse, const char *spelling, struct words
 
 /* ---- Pairs of a name and a word ---- */
 
-int convert_named_statistics(struct parse *parse, const char *spelling, struct words words, void *field,
-                             struct error *err)
+int convert_named_words(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
-    static const char *const statistics[] = {"max", "mean", "median", "elemwise", "quantile"};
     struct named_word *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
     size_t count = 0;
 
     for (size_t i = 0; i < words.count; i++) {
         struct named_word *item;
         struct text name, value;
-        size_t index = 0;
 
         split_name(words.items[i], &name, &value);
-        while (index < ARRAY_LEN(statistics) && !text_equal_string(value, statistics[index]))
-            index++;
-        if (index == ARRAY_LEN(statistics))
+        if (value.size == 0)
+            return error_set(err, ERR_INVALID, "%s: '%s' has no value; write NAME:VALUE", spelling, words.items[i]);
+        item = place_for_name(items, &count, sizeof(*items), arena_text(parse_arena(parse), name));
+        *item = (struct named_word){arena_text(parse_arena(parse), name), arena_text(parse_arena(parse), value)};
+    }
+    *(struct named_words *)field = (struct named_words){items, count};
+    return 0;
+}
+
+int convert_named_statistics(struct parse *parse, const char *spelling, struct words words, void *field,
+                             struct error *err)
+{
+    static const char *const statistics[] = {"max", "mean", "median", "elemwise", "quantile"};
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct text name, value;
+
+        split_name(words.items[i], &name, &value);
+        if (!text_is_one_of(value, statistics, ARRAY_LEN(statistics)))
             return error_set(err, ERR_INVALID,
                              "%s: Invalid choice for check_error_stat: '" TEXT_FORMAT
                              "'; there are max, mean, median, elemwise, quantile",
                              spelling, TEXT_ARGS(value));
-        item = place_for_name(items, &count, sizeof(*items), arena_text(parse_arena(parse), name));
-        *item = (struct named_word){arena_text(parse_arena(parse), name), statistics[index]};
     }
-    *(struct named_words *)field = (struct named_words){items, count};
-    return 0;
+    return convert_named_words(parse, spelling, words, field, err);
 }
 
 /* ---- Shapes ---- */

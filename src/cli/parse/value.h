@@ -39,7 +39,8 @@ struct top_ks {
 option_convert convert_named_numbers;    /* struct named_numbers */
 option_convert convert_named_quantiles;  /* struct named_numbers, 0 .. 1 */
 option_convert convert_named_counts;     /* struct named_integers, >= 0 */
-option_convert convert_named_statistics; /* struct named_words */
+option_convert convert_named_words;      /* struct named_words, not empty */
+option_convert convert_named_statistics; /* the same, names of statistics */
 option_convert convert_shapes;           /* struct input_shapes */
 option_convert convert_ranges;           /* `[<name>:][min,max]`: struct data_loader_ranges */
 option_convert convert_size;             /* int64_t or uint64_t, bytes */

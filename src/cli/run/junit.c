@@ -69,7 +69,9 @@ static void add_metrics(struct string_builder *out, const struct compared_record
         [COMPARISON_NMSE] = "normalized mean squared error ",
         [COMPARISON_TOKENS] = "share of tokens that differ ",
         [COMPARISON_KL] = "KL divergence in nats: ",
+        [COMPARISON_TOPK] = "least overlap of the k best of a row ",
         [COMPARISON_SSIM] = "SSIM ",
+        [COMPARISON_DETECTIONS] = "share of detections that differ ",
     };
     enum comparison_function function = record->function;
 
@@ -90,7 +92,8 @@ static void describe_comparison(struct string_builder *out, const struct compare
     } else if (record->function == COMPARISON_INDICES) {
         string_add_format(out, "rankings %s, %zu places being allowed", record->passed ? "match" : "differ",
                           record->criteria.index_tolerance);
-    } else if (record->function != COMPARISON_SIMPLE && record->has_metrics) {
+    } else if (record->function != COMPARISON_SIMPLE &&
+               (record->has_metrics || comparison_function_requirement(record->function) != NULL)) {
         add_metrics(out, record);
     } else if (record->has_differences && record->differences.elements > 0) {
         add_differences(out, record);

@@ -2,7 +2,9 @@
 #include "comparator/compare/comparison.h"
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/text/names.h"
+#include "comparator/compare/detections.h"
 #include "comparator/compare/pair.h"
 
 static struct log *comparison_log(const struct comparison *comparison)
@@ -118,6 +120,7 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index, str
     comparison->first = first;
     comparison->second = second;
     comparison->next = 0;
+    comparison->has_detector = false;
     comparison->done_count++;
     comparison->compared_count = 0;
     log_message(comparison_log(comparison), LOG_START, "Iteration: %zu", index);
@@ -196,12 +199,39 @@ static int keep_statistics(struct comparison *comparison, const struct output_pa
     return rc;
 }
 
+/* Whether a function compares the next pair. */
+static bool applies_to_next(const struct comparison *comparison, enum comparison_function function)
+{
+    if (function == COMPARISON_DETECTIONS)
+        return detector_find_pair(&comparison->detector, comparison->next) != NULL;
+    return comparison_function_applies(function, &comparison->pairing.items[comparison->next]);
+}
+
+/* Whether the next pair is an output of the detector whose verdict is given at the boxes. */
+static bool belongs_to_boxes(const struct comparison *comparison, enum comparison_function function)
+{
+    const struct detector *detector = &comparison->detector;
+
+    return function == COMPARISON_DETECTIONS && detector->outputs[detector->boxes].pair != comparison->next;
+}
+
+static int compare_next_by(const struct comparison *comparison, enum comparison_function function,
+                           const struct comparison_criteria *criteria, struct compare_result *ret, struct error *err)
+{
+    const struct pairing *pairing = &comparison->pairing;
+    struct log *log = comparison_log(comparison);
+
+    return function == COMPARISON_DETECTIONS
+               ? compare_detections(log, &comparison->detector, pairing, criteria, ret, err)
+               : compare_pair(log, function, &pairing->items[comparison->next], criteria, ret, err);
+}
+
 static int compare_by_functions(struct comparison *comparison, const struct output_pair *pair, struct error *err)
 {
     const struct comparison_settings *settings = comparison->settings;
     struct pair_names names = comparison_names(comparison);
     struct comparison_criteria criteria;
-    bool passed = true, is_compared = false;
+    bool passed = true, is_compared = false, is_judged = false;
     int rc = 0;
 
     comparison_rules_find(&settings->rules, pair->first->name, &criteria);
@@ -209,14 +239,17 @@ static int compare_by_functions(struct comparison *comparison, const struct outp
         enum comparison_function function = comparison->functions.items[i];
         struct compare_result result = {0};
 
-        if (!comparison_function_applies(function, pair)) {
+        if (!applies_to_next(comparison, function)) {
             log_once(settings->log, LOG_WARNING, "Output '%s' is not compared by %s, which needs %s", pair->first->name,
                      comparison_function_name(function), comparison_function_requirement(function));
             continue;
         }
         is_compared = true;
         name_list_add(&comparison->compared[i], pair->first->name);
-        rc = compare_pair(settings->log, function, pair, &criteria, &result, err);
+        if (belongs_to_boxes(comparison, function))
+            continue;
+        is_judged = true;
+        rc = compare_next_by(comparison, function, &criteria, &result, err);
         if (!result.passed)
             note_mismatch(comparison, i, pair, &result);
         passed &= result.passed;
@@ -228,7 +261,7 @@ static int compare_by_functions(struct comparison *comparison, const struct outp
                                                              pair->first, pair->second, &criteria, &result});
     }
     comparison->compared_count += is_compared;
-    if (settings->divergence != NULL && is_compared)
+    if (settings->divergence != NULL && is_judged)
         first_divergence_add_verdict(settings->divergence, pair->first->name, passed);
     rc = keep_statistics(comparison, pair, err);
 done:
@@ -251,10 +284,31 @@ static int compare_next(struct comparison *comparison, struct error *err)
     return compare_by_functions(comparison, pair, err);
 }
 
+/* Finds the detector once all outputs are available; *ret_wait: they are not. */
+static int find_detector(struct comparison *comparison, bool *ret_wait, struct error *err)
+{
+    const struct pairing *pairing = &comparison->pairing;
+
+    *ret_wait = false;
+    if (comparison->has_detector || !comparison_functions_contain(&comparison->functions, COMPARISON_DETECTIONS))
+        return 0;
+    ARRAY_EACH (const struct output_pair, pair, pairing->items, pairing->count)
+        if (pair->first->tensor.data == NULL || pair->second->tensor.data == NULL) {
+            *ret_wait = true;
+            return 0;
+        }
+    comparison->has_detector = true;
+    return detector_find(comparison_log(comparison), pairing, &comparison->settings->rules.detection_columns,
+                         &comparison->detector, err);
+}
+
 int comparison_advance(struct comparison *comparison, struct error *err)
 {
-    int rc = 0;
+    bool waits;
+    int rc = find_detector(comparison, &waits, err);
 
+    if (waits)
+        return 0;
     while (comparison->next < comparison->pairing.count && rc == 0) {
         const struct output_pair *pair = &comparison->pairing.items[comparison->next];
 

@@ -9,6 +9,7 @@
 #ifndef COMPARATOR_COMPARE_COMPARISON_H
 #define COMPARATOR_COMPARE_COMPARISON_H
 
+#include "comparator/compare/detector.h"
 #include "comparator/compare/pairing.h"
 #include "comparator/compare/settings.h"
 #include "format/polygraphy/run_results.h"
@@ -53,8 +54,10 @@ struct comparison {
     size_t index;
     struct iteration_result *first, *second;
     struct pairing pairing;
-    size_t next;           /* pair to compare */
-    size_t compared_count; /* pairs compared so far, by at least one function */
+    size_t next;              /* pair to compare */
+    bool has_detector;        /* the next member is known */
+    struct detector detector; /* with COMPARISON_DETECTIONS: outputs that are compared at once */
+    size_t compared_count;    /* pairs compared so far, by at least one function */
     bool iteration_passed;
     /* Names of outputs, in the order of the settings' functions: */
     struct string_builder compared[COMPARISON_FUNCTIONS], mismatched[COMPARISON_FUNCTIONS];
@@ -69,7 +72,8 @@ void comparison_log_heading(const struct comparison *comparison);
 void comparison_begin_iteration(struct comparison *comparison, size_t index, struct iteration_result *first,
                                 struct iteration_result *second);
 
-/* Compares the next pairs, in the order of the first result, while both outputs of a pair are available. */
+/* Compares the next pairs, in the order of the first result, while both outputs of a pair are available; with
+ * COMPARISON_DETECTIONS as soon as all are. */
 int comparison_advance(struct comparison *comparison, struct error *err);
 void comparison_end_iteration(struct comparison *comparison);
 

@@ -1,6 +1,8 @@
 /* comparator/compare/criteria.c: see criteria.h. */
 #include "comparator/compare/criteria.h"
 
+#include <math.h>
+
 void comparison_rules_find(const struct comparison_rules *rules, const char *output, struct comparison_criteria *ret)
 {
     *ret = (struct comparison_criteria){
@@ -15,6 +17,10 @@ void comparison_rules_find(const struct comparison_rules *rules, const char *out
         .atol_is_integer = named_number_is_integer(&rules->atol, output),
         .rtol_is_integer = named_number_is_integer(&rules->rtol, output),
         .index_tolerance = (size_t)named_integer_find(&rules->index_tolerance, output, 0),
+        .topk_size = (size_t)named_integer_find(&rules->topk_size, output, 5),
+        .detections = {.iou = named_number_find(&rules->iou_threshold, output, 0.5),
+                       .score_tolerance = named_number_find(&rules->score_tolerance, output, 0.01),
+                       .cut = named_number_find(&rules->score_cut, output, NAN)}, /* derived */
     };
     for (size_t i = 0; i < COMPARISON_FUNCTIONS; i++)
         ret->limits[i] =

@@ -24,7 +24,10 @@ static const struct {
     [COMPARISON_TOKENS] = {"tokens", "Tokens that differ", "token_tolerance", 0, false, "",
                            "integers, or logits of at most 3 dimensions"},
     [COMPARISON_KL] = {"kl", "KL Divergence", "kl_tolerance", 0.01, false, " nats", "logits of at most 3 dimensions"},
+    [COMPARISON_TOPK] = {"topk", "Top-k Overlap", "topk_threshold", 0.8, true, "", "logits of at most 3 dimensions"},
     [COMPARISON_SSIM] = {"ssim", "SSIM", "ssim_threshold", 0.95, true, "", "images of at least 11 x 11 pixels"},
+    [COMPARISON_DETECTIONS] = {"detections", "Detections that differ", "detection_tolerance", 0, false, "",
+                               "boxes of a detector with their scores and labels"},
 };
 
 bool comparison_functions_contain(const struct comparison_functions *functions, enum comparison_function function)

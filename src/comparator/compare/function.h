@@ -17,7 +17,9 @@ enum comparison_function {
     COMPARISON_NMSE,              /* the normalized mean squared error */
     COMPARISON_TOKENS,            /* the share of tokens that differ */
     COMPARISON_KL,                /* the greatest Kullback-Leibler divergence of a row of logits, in nats */
+    COMPARISON_TOPK,              /* the least overlap of the k best of a row of logits */
     COMPARISON_SSIM,              /* the least structural similarity of a plane of images */
+    COMPARISON_DETECTIONS,        /* the share of detections without a partner; of several outputs at once */
     COMPARISON_FUNCTIONS,         /* their number */
 };
 

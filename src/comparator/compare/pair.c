@@ -74,8 +74,7 @@ int statistics_log(struct log *log, const char *label, const struct tensor *tens
 struct subject {
     struct log *log;
     enum comparison_function function;
-    const char *name; /* of the first output */
-    const char *second_name;
+    const char *name;           /* of the first output */
     const struct tensor *a, *b; /* of equal shape after match_shapes() */
     struct comparison_criteria criteria;
     struct compare_result result;
@@ -87,17 +86,17 @@ static void add_shape(struct string_builder *text, const struct shape *shape, co
     string_add(text, end);
 }
 
-static void log_beginning(const struct subject *subject)
+void pair_log_beginning(struct log *log, enum comparison_function function, const struct output_pair *pair)
 {
+    const struct tensor *a = &pair->first->tensor, *b = &pair->second->tensor;
     SCOPED_STRING(text);
 
-    string_add_format(&text,
-                      "%s | Comparing Output: '%s' (dtype=%s, shape=", comparison_function_label(subject->function),
-                      subject->name, data_type_name(subject->a->type));
-    add_shape(&text, &subject->a->shape, "");
-    string_add_format(&text, ") with '%s' (dtype=%s, shape=", subject->second_name, data_type_name(subject->b->type));
-    add_shape(&text, &subject->b->shape, ")");
-    log_message(subject->log, LOG_START, "%s", text.data);
+    string_add_format(&text, "%s | Comparing Output: '%s' (dtype=%s, shape=", comparison_function_label(function),
+                      pair->first->name, data_type_name(a->type));
+    add_shape(&text, &a->shape, "");
+    string_add_format(&text, ") with '%s' (dtype=%s, shape=", pair->second->name, data_type_name(b->type));
+    add_shape(&text, &b->shape, ")");
+    log_message(log, LOG_START, "%s", text.data);
 }
 
 static void log_tolerance(const struct subject *subject)
@@ -464,6 +463,22 @@ static int measure_divergence(const struct subject *subject, double *ret, struct
     return 0;
 }
 
+static int measure_overlap(const struct subject *subject, double *ret, struct error *err)
+{
+    struct logits_overlap overlap;
+    char mean[NUMBER_TEXT_SIZE];
+    SCOPED_STRING(position);
+    int rc = logits_overlap_compute(subject->a, subject->b, subject->criteria.topk_size, &overlap, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = overlap.minimum;
+    add_outer_position(&subject->a->shape, 1, overlap.worst, &position);
+    log_message(subject->log, LOG_INFO, "Overlap of the %zu greatest of each row: mean %s, the least at %s",
+                subject->criteria.topk_size, number_to_text_rounded(overlap.mean, 'g', 5, mean), position.data);
+    return 0;
+}
+
 static int measure_similarity(const struct subject *subject, double *ret, struct error *err)
 {
     struct structural_similarity similarity;
@@ -486,6 +501,7 @@ bool comparison_function_applies(enum comparison_function function, const struct
     case COMPARISON_TOKENS:
         return (tensor_is_tokens(a) && tensor_is_tokens(b)) || (tensor_is_logits(a) && tensor_is_logits(b));
     case COMPARISON_KL:
+    case COMPARISON_TOPK:
         return tensor_is_logits(a) && tensor_is_logits(b);
     case COMPARISON_SSIM:
         return tensor_is_images(a) && tensor_is_images(b);
@@ -520,6 +536,8 @@ static int measure_metric(const struct subject *subject, double *ret, struct err
         return measure_tokens(subject, ret, err);
     case COMPARISON_KL:
         return measure_divergence(subject, ret, err);
+    case COMPARISON_TOPK:
+        return measure_overlap(subject, ret, err);
     case COMPARISON_SSIM:
         return measure_similarity(subject, ret, err);
     default:
@@ -530,23 +548,28 @@ static int measure_metric(const struct subject *subject, double *ret, struct err
     }
 }
 
+void pair_judge_metric(struct log *log, enum comparison_function function, double limit, struct compare_result *result)
+{
+    SCOPED_STRING(line);
+
+    result->passed = comparison_metric_passes(function, result->metric, limit);
+    comparison_describe_metric(function, result->metric, limit, &line);
+    log_message(log, result->passed ? LOG_FINISH : LOG_ERROR, "%s", line.data);
+}
+
 /* Compares outputs by one number: as vectors, as a signal and its noise, as logits or images. */
 static int compare_by_metric(struct subject *subject, struct error *err)
 {
     double limit = subject->criteria.limits[subject->function];
     struct tensor matched SCOPED(tensor_release) = {0};
-    SCOPED_STRING(line);
     bool possible;
     int rc = match_shapes(subject, &matched, &possible, err);
 
     if (rc < 0 || !possible)
         return rc;
     rc = measure_metric(subject, &subject->result.metric, err);
-    if (rc < 0)
-        return rc;
-    subject->result.passed = comparison_metric_passes(subject->function, subject->result.metric, limit);
-    comparison_describe_metric(subject->function, subject->result.metric, limit, &line);
-    log_message(subject->log, subject->result.passed ? LOG_FINISH : LOG_ERROR, "%s", line.data);
+    if (rc == 0)
+        pair_judge_metric(subject->log, subject->function, limit, &subject->result);
     return rc;
 }
 
@@ -556,13 +579,12 @@ int compare_pair(struct log *log, enum comparison_function function, const struc
     struct subject subject = {.log = log,
                               .function = function,
                               .name = pair->first->name,
-                              .second_name = pair->second->name,
                               .a = &pair->first->tensor,
                               .b = &pair->second->tensor,
                               .criteria = *criteria};
     int rc;
 
-    log_beginning(&subject);
+    pair_log_beginning(log, function, pair);
     log_indent(subject.log, 1);
     switch (function) {
     case COMPARISON_SIMPLE:

@@ -12,13 +12,19 @@ struct pair_names {
     const char *first, *second;
 };
 
-/* Whether outputs of these types and shapes can be compared by a function: see comparison_function_requirement(). */
+/* Whether outputs of these types and shapes can be compared by a function: see comparison_function_requirement(). Not
+ * for COMPARISON_DETECTIONS, which depends on the other outputs (detector.h). */
 bool comparison_function_applies(enum comparison_function function, const struct output_pair *pair);
 
 /* Compares two outputs by one function and the criteria for the first output's name. ERR_UNSUPPORTED if the function
  * does not support their types: strings and complex numbers have no metrics. */
 int compare_pair(struct log *log, enum comparison_function function, const struct output_pair *pair,
                  const struct comparison_criteria *criteria, struct compare_result *ret, struct error *err);
+
+/* The steps that comparisons of several outputs share: the line that names a pair; and the verdict on `result->metric`,
+ * which fills result->passed. */
+void pair_log_beginning(struct log *log, enum comparison_function function, const struct output_pair *pair);
+void pair_judge_metric(struct log *log, enum comparison_function function, double limit, struct compare_result *result);
 
 /* Logs statistics of the values of both outputs, if they are numbers, and a verbose log their values and histograms. */
 int pair_log_statistics(struct log *log, const struct output_pair *pair, const struct pair_names *runners,

@@ -284,6 +284,19 @@ bool run_report_write_mismatch(const struct run_report *report, const char *outp
     return false;
 }
 
+static void write_limit(struct json_writer *json, const struct compared_record *record)
+{
+    json_writer_add_number(json, comparison_limit_name(record->function), record->criteria.limits[record->function]);
+}
+
+static void write_detection_criteria(struct json_writer *json, const struct detection_criteria *criteria)
+{
+    json_writer_add_number(json, "iou_threshold", criteria->iou);
+    json_writer_add_number(json, "score_tolerance", criteria->score_tolerance);
+    if (json_writer_key_or_null(json, "score_cut", !isnan(criteria->cut)))
+        json_writer_number(json, criteria->cut);
+}
+
 /* Writes the criteria, named like the options. */
 static void write_tolerances(struct json_writer *json, const struct compared_record *record)
 {
@@ -306,8 +319,16 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     case COMPARISON_INDICES:
         json_writer_add_count(json, "index_tolerance", criteria->index_tolerance);
         break;
+    case COMPARISON_DETECTIONS:
+        write_detection_criteria(json, &criteria->detections);
+        write_limit(json, record);
+        break;
+    case COMPARISON_TOPK:
+        json_writer_add_count(json, "topk_size", criteria->topk_size);
+        write_limit(json, record);
+        break;
     default:
-        json_writer_add_number(json, comparison_limit_name(record->function), criteria->limits[record->function]);
+        write_limit(json, record);
     }
     json_writer_end_object(json);
 }
@@ -343,16 +364,19 @@ static void write_differences(struct json_writer *json, const struct compared_re
 static void write_metrics(struct json_writer *json, const struct compared_record *record)
 {
     const struct metrics *metrics = &record->metrics;
+    bool has_own = comparison_function_requirement(record->function) != NULL && !record->differences.shape_mismatch;
 
-    if (!json_writer_begin_object_or_null(json, "metrics", record->has_metrics))
+    if (!json_writer_begin_object_or_null(json, "metrics", record->has_metrics || has_own))
         return;
-    json_writer_add_number(json, "l2_norm", metrics->l2_norm);
-    json_writer_add_number(json, "cosine_similarity", metrics->cosine_similarity);
-    json_writer_add_number(json, "mse", metrics->mean_squared_error);
-    json_writer_add_number(json, "nmse", metrics->normalized_mean_squared_error);
-    json_writer_add_number(json, "psnr", metrics->peak_signal_to_noise);
-    json_writer_add_number(json, "snr", metrics->signal_to_noise);
-    if (comparison_function_requirement(record->function) != NULL && !record->differences.shape_mismatch)
+    if (record->has_metrics) {
+        json_writer_add_number(json, "l2_norm", metrics->l2_norm);
+        json_writer_add_number(json, "cosine_similarity", metrics->cosine_similarity);
+        json_writer_add_number(json, "mse", metrics->mean_squared_error);
+        json_writer_add_number(json, "nmse", metrics->normalized_mean_squared_error);
+        json_writer_add_number(json, "psnr", metrics->peak_signal_to_noise);
+        json_writer_add_number(json, "snr", metrics->signal_to_noise);
+    }
+    if (has_own)
         json_writer_add_number(json, comparison_function_name(record->function), record->differences.metric);
     json_writer_end_object(json);
 }

@@ -24,7 +24,8 @@
  *   ]
  *
  * "node" is the node that produces the output; null if there is none or the model is unknown. "statistics" and
- * "metrics" are null if not available: for strings and complex numbers, "metrics" also for outputs of different shapes.
+ * "metrics" are null if not available: for strings and complex numbers, "metrics" also for outputs of different shapes
+ * unless they are compared as detections.
  * "differences" is null unless values were compared with tolerances. Numbers may be NaN, Infinity and -Infinity, as
  * Python writes and reads them.
  */

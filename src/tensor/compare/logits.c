@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "tensor/values/elements.h"
@@ -181,6 +182,74 @@ int logits_diverge(const struct tensor *a, const struct tensor *b, struct logits
         }
     }
     ret->mean = rows.rows > 0 ? sum / (double)rows.rows : 0;
+    release_rows(&rows);
+    return 0;
+}
+
+/* ---- The best ---- */
+
+/* Descending, NaN last. */
+static int order_descending(const void *first, const void *second)
+{
+    double a = *(const double *)first, b = *(const double *)second;
+
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a < b) - (a > b);
+}
+
+/* The k-th greatest element; `sorted` has room for the row. NaN: the row has one. */
+static double find_kth(const double *row, size_t length, size_t k, double *sorted)
+{
+    memcpy(sorted, row, length * sizeof(*row));
+    qsort(sorted, length, sizeof(*sorted), order_descending);
+    return isnan(sorted[length - 1]) ? NAN : sorted[k - 1];
+}
+
+/* Each element that is greater than the k-th is among the k best of a row; of those that are equal to it some are:
+ * the ones that the reference has are counted first. */
+static double find_overlap(const struct logits_rows *rows, size_t k, double *sorted)
+{
+    double least = find_kth(rows->first, rows->length, k, sorted);
+    double least_of_reference = find_kth(rows->second, rows->length, k, sorted);
+    size_t above = 0, common = 0, common_ties = 0;
+
+    if (isnan(least) || isnan(least_of_reference))
+        return NAN;
+    for (size_t i = 0; i < rows->length; i++) {
+        bool is_common = rows->second[i] >= least_of_reference;
+
+        above += rows->first[i] > least;
+        common += rows->first[i] > least && is_common;
+        common_ties += rows->first[i] == least && is_common;
+    }
+    common += common_ties < k - above ? common_ties : k - above;
+    return (double)common / (double)k;
+}
+
+int logits_overlap_compute(const struct tensor *a, const struct tensor *b, size_t k, struct logits_overlap *ret,
+                           struct error *err)
+{
+    struct logits_rows rows;
+    int rc = open_rows(a, b, &rows, err);
+    double *sorted, sum = 0;
+
+    if (rc < 0)
+        return rc;
+    *ret = (struct logits_overlap){.minimum = 1};
+    k = k < rows.length ? k : rows.length;
+    sorted = memory_alloc_zero(rows.length, sizeof(*sorted));
+    for (size_t row = 0; row < rows.rows && !isnan(ret->minimum); row++) {
+        double overlap;
+
+        read_rows(&rows, row);
+        overlap = find_overlap(&rows, k, sorted);
+        sum += overlap;
+        if (isnan(overlap) || overlap < ret->minimum) {
+            ret->minimum = overlap;
+            ret->worst = row;
+        }
+    }
+    ret->mean = rows.rows > 0 ? sum / (double)rows.rows : 1;
+    free(sorted);
     release_rows(&rows);
     return 0;
 }

@@ -38,4 +38,15 @@ struct logits_divergence {
  * Shapes are equal. ERR_UNSUPPORTED unless both are logits. */
 int logits_diverge(const struct tensor *a, const struct tensor *b, struct logits_divergence *ret, struct error *err);
 
+struct logits_overlap {
+    double mean, minimum; /* over rows: the share of the k best that both have; NaN if any row has a NaN */
+    size_t worst;         /* the row of the minimum */
+};
+
+/* How many of the k greatest elements of each row of `a` are among the k greatest of `b`, divided by k. An element that
+ * is tied with the k-th of the reference's row is among them. In rows of at most k elements all are. Shapes are equal,
+ * k >= 1. ERR_UNSUPPORTED unless both are logits. */
+int logits_overlap_compute(const struct tensor *a, const struct tensor *b, size_t k, struct logits_overlap *ret,
+                           struct error *err);
+
 #endif

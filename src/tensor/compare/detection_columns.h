@@ -1,0 +1,75 @@
+/* tensor/compare/detection_columns.h: what the columns of a detector's outputs contain, and reading detections.
+ *
+ * An output has one row for each detection along the axis in front of the last one, and one column for each number. An
+ * axis in front of the rows counts images; axes of length 1 between them do not matter: (N, 6), (B, N, 6), (1, 1, N, 7).
+ * An output with a single column may lack the last axis: scores of (B, N).
+ */
+#ifndef TENSOR_COMPARE_DETECTION_COLUMNS_H
+#define TENSOR_COMPARE_DETECTION_COLUMNS_H
+
+#include "tensor/compare/detections.h"
+#include "tensor/values/tensor.h"
+
+enum detection_column {
+    DETECTION_UNUSED, /* "_" */
+    DETECTION_X1,     /* "x1", "y1", "x2", "y2": corners of the box */
+    DETECTION_Y1,
+    DETECTION_X2,
+    DETECTION_Y2,
+    DETECTION_CENTER_X, /* "cx", "cy": center of the box */
+    DETECTION_CENTER_Y,
+    DETECTION_WIDTH, /* "w", "h" */
+    DETECTION_HEIGHT,
+    DETECTION_SCORE,        /* "score" */
+    DETECTION_LABEL,        /* "label" */
+    DETECTION_IMAGE,        /* "image": position in the batch */
+    DETECTION_CLASS_SCORES, /* "scores": all columns, one for each label; the greatest is the score */
+    DETECTION_COUNT,        /* "count": not a column; the output has the number of valid rows of each image */
+    DETECTION_COLUMNS,      /* their number */
+};
+
+#define DETECTION_MOST_COLUMNS 16
+
+struct detection_columns {
+    enum detection_column items[DETECTION_MOST_COLUMNS];
+    size_t count;
+};
+
+/* "x1,y1,x2,y2,score,label". ERR_INVALID for other words, repeated ones, and "scores" or "count" with others. */
+int detection_columns_parse(const char *words, struct detection_columns *ret, struct error *err);
+void detection_columns_to_text(const struct detection_columns *columns, struct string_builder *ret);
+bool detection_columns_have(const struct detection_columns *columns, enum detection_column column);
+
+/* Whether there is a box: two corners, a corner and a size, or a center and a size. */
+bool detection_columns_have_box(const struct detection_columns *columns);
+
+/* The dimensions of an output with `columns` columns. */
+struct detection_layout {
+    size_t images, rows; /* rows of each image */
+    size_t width;        /* columns */
+};
+
+/* Whether the tensor has numbers and a shape for these columns. */
+bool detection_layout_find(const struct tensor *tensor, const struct detection_columns *columns,
+                           struct detection_layout *ret);
+
+/* Finds the order of `width` columns of a table with boxes, from 4 to 7: the first known one that the values allow.
+ * Labels and images are whole numbers from -1 on, scores 0 .. 1, and boxes do not have negative sizes. Without rows any
+ * order is allowed. False: none is. */
+bool detection_columns_derive(const struct tensor *tensor, size_t width, struct detection_columns *ret);
+
+/* An output of a detector. */
+struct detection_source {
+    const struct tensor *tensor;
+    struct detection_columns columns;
+};
+
+/* Greatest number of rows that are read. */
+#define DETECTIONS_MOST_ROWS ((size_t)1 << 20)
+
+/* Reads the detections of all sources, of which one has boxes. Rows behind the count of an image are left out, and so is
+ * padding: a negative image or label, or an empty box without a score. ERR_INVALID if the numbers of rows differ,
+ * ERR_UNSUPPORTED for too many rows. The caller frees ret->items, also after an error. */
+int detections_read(const struct detection_source *sources, size_t count, struct detections *ret, struct error *err);
+
+#endif
