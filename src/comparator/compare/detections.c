@@ -79,11 +79,13 @@ static void log_ties(const struct detection_subject *subject, const struct detec
                     agreement->moved_are_ties ? ": ties in score" : "");
     if (agreement->at_cut == 0)
         return;
-    string_add_format(&line, "%zu detection(s) without a partner are ties in score at the cut", agreement->at_cut);
-    add_number(&line, " of ", agreement->lowest_cut);
-    string_add(&line, isnan(subject->criteria.cut)
-                          ? ", down to which both outputs have detections (--score-cut specifies the detector's)"
-                          : "");
+    string_add_format(&line, "%zu detection(s) without a partner are ", agreement->at_cut);
+    if (isnan(subject->criteria.cut)) {
+        add_number(&line, "ties in score at the cut of ", agreement->lowest_cut);
+        string_add(&line, ", down to which both outputs have detections (--score-cut specifies the detector's)");
+    } else {
+        add_number(&line, "below or ties in score at the cut of ", agreement->lowest_cut);
+    }
     log_message(subject->log, LOG_INFO, "%s", line.data);
 }
 
@@ -105,6 +107,9 @@ static void log_agreement(const struct detection_subject *subject, const struct 
         log_lone(subject, &agreement->examples[i]);
     if (agreement->lone > shown)
         log_message(subject->log, LOG_ERROR, "%zu more detection(s) have no partner", agreement->lone - shown);
+    if (agreement->lone > 0 && subject->criteria.has_scores && isnan(subject->criteria.cut))
+        log_once(subject->log, LOG_INFO,
+                 "Detections at the score threshold of the detector need no partner: specify it with --score-cut");
 }
 
 static int compare_sets(const struct detection_subject *subject, double *ret_share, struct error *err)
@@ -130,14 +135,13 @@ int compare_detections(struct log *log, const struct detector *detector, const s
                        const struct comparison_criteria *criteria, struct compare_result *ret, struct error *err)
 {
     const struct output_pair *boxes = &pairing->items[detector->outputs[detector->boxes].pair];
-    bool has_class_scores = detector_has(detector, DETECTION_CLASS_SCORES);
     struct detection_subject subject = {.log = log, .detector = detector, .pairing = pairing};
     struct detection_layout layout;
     int rc;
 
     subject.criteria = criteria->detections;
-    subject.criteria.has_scores = has_class_scores || detector_has(detector, DETECTION_SCORE);
-    subject.has_labels = has_class_scores || detector_has(detector, DETECTION_LABEL);
+    subject.criteria.has_scores = detector_has_scores(detector);
+    subject.has_labels = detector_has_labels(detector);
     subject.has_images =
         detector_has(detector, DETECTION_IMAGE) ||
         (detection_layout_find(&boxes->first->tensor, &detector->outputs[detector->boxes].columns, &layout) &&

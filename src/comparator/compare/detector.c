@@ -22,14 +22,20 @@ bool detector_has(const struct detector *detector, enum detection_column column)
     return false;
 }
 
-static bool has_scores(const struct detector *detector)
+static bool has_class_scores(const struct detector *detector)
 {
-    return detector_has(detector, DETECTION_SCORE) || detector_has(detector, DETECTION_CLASS_SCORES);
+    return detector_has(detector, DETECTION_CLASS_SCORES) || detector_has(detector, DETECTION_SCORES_BY_CLASS);
 }
 
-static bool has_labels(const struct detector *detector)
+bool detector_has_scores(const struct detector *detector)
 {
-    return detector_has(detector, DETECTION_LABEL) || detector_has(detector, DETECTION_CLASS_SCORES);
+    return detector_has(detector, DETECTION_SCORE) || has_class_scores(detector);
+}
+
+bool detector_has_labels(const struct detector *detector)
+{
+    return detector_has(detector, DETECTION_LABEL) || detector_has(detector, DETECTION_SELECTED) ||
+           has_class_scores(detector);
 }
 
 /* Whether an output has what the column contains: the scores of the classes contain scores and labels. */
@@ -39,11 +45,14 @@ static bool has_meaning(const struct detector *detector, enum detection_column c
     case DETECTION_UNUSED:
         return false;
     case DETECTION_SCORE:
-        return has_scores(detector);
+        return detector_has_scores(detector);
     case DETECTION_LABEL:
-        return has_labels(detector);
+        return detector_has_labels(detector);
     case DETECTION_CLASS_SCORES:
-        return has_scores(detector) || has_labels(detector);
+    case DETECTION_SCORES_BY_CLASS:
+        return detector_has_scores(detector) || detector_has(detector, DETECTION_LABEL);
+    case DETECTION_SELECTED:
+        return detector_has_labels(detector) && !has_class_scores(detector);
     default:
         return detector_has(detector, column);
     }
@@ -155,6 +164,7 @@ static bool name_has_any(const char *name, const char *const *parts)
 static const char *const box_names[] = {"box", "det", "loc", NULL};
 static const char *const score_names[] = {"score", "conf", "prob", "logit", NULL};
 static const char *const label_names[] = {"label", "class", "cls", "categor", NULL};
+static const char *const selection_names[] = {"select", "ind", "nms", NULL};
 static const char *const count_names[] = {"num", "count", "valid", NULL};
 
 static bool are_floats(const struct output_pair *pair)
@@ -177,20 +187,25 @@ static size_t count_rows(const struct detection_layout *layout)
     return layout->images * layout->rows;
 }
 
-/* Whether a pair has one row for each box in both results, or with DETECTION_COUNT one for each image. */
+/* Whether a pair has one row for each box in both results, or with DETECTION_COUNT one for each image; any
+ * number may be selected. */
 static bool rows_are_of_boxes(const struct detector_search *search, size_t pair,
                               const struct detection_columns *columns)
 {
     const struct detector_output *boxes = find_boxes(search->detector);
     struct detection_layout first, second, first_boxes, second_boxes;
+    enum detection_column whole = detection_columns_whole(columns);
 
     if (!pair_has_layout(pair_at(search, pair), columns, &first, &second) ||
         !pair_has_layout(pair_at(search, boxes->pair), &boxes->columns, &first_boxes, &second_boxes))
         return false;
-    if (columns->items[0] == DETECTION_COUNT)
+    if (whole == DETECTION_SELECTED)
+        return true;
+    if (whole == DETECTION_COUNT)
         return first.images == first_boxes.images && second.images == second_boxes.images;
     return count_rows(&first) == count_rows(&first_boxes) && count_rows(&second) == count_rows(&second_boxes) &&
-           (columns->items[0] != DETECTION_CLASS_SCORES || (first.width > 1 && first.width == second.width));
+           (whole == DETECTION_UNUSED || first.width == second.width) &&
+           (whole != DETECTION_CLASS_SCORES || first.width > 1);
 }
 
 /* Whether a pair that has no columns yet may be this one of the detector whose boxes are known. */
@@ -203,6 +218,9 @@ static bool may_be(const struct detector_search *search, size_t index, enum dete
     switch (column) {
     case DETECTION_COUNT:
         is_right_type = name_has_any(name, count_names);
+        break;
+    case DETECTION_SELECTED:
+        is_right_type = are_integers(pair) && !name_has_any(name, count_names);
         break;
     case DETECTION_LABEL:
         is_right_type = are_integers(pair) || is_named_label(name);
@@ -297,6 +315,21 @@ static int derive_column(struct detector_search *search, enum detection_column c
     return rc;
 }
 
+/* What NonMaxSuppression reads, next to the boxes, and writes. Its output has three columns; without scores by class
+ * these may be anything. */
+static int derive_selection(struct detector_search *search, struct error *err)
+{
+    struct detector *detector = search->detector;
+    size_t count = detector->count;
+    int rc = derive_column(search, DETECTION_SELECTED, "selected rows", selection_names, err);
+
+    if (rc == 0 && detector->count > count && !detector_has_scores(detector))
+        rc = derive_column(search, DETECTION_SCORES_BY_CLASS, "scores of the classes", score_names, err);
+    if (detector->count == count + 1)
+        detector->count = count;
+    return rc;
+}
+
 static int derive_outputs(struct detector_search *search, struct error *err)
 {
     struct detector *detector = search->detector;
@@ -310,12 +343,16 @@ static int derive_outputs(struct detector_search *search, struct error *err)
         return rc;
     if (!detector_has(detector, DETECTION_COUNT))
         rc = derive_column(search, DETECTION_COUNT, "numbers of boxes", count_names, err);
-    if (rc == 0 && !has_labels(detector))
+    if (rc == 0 && !detector_has_labels(detector))
+        rc = derive_selection(search, err);
+    if (rc == 0 && !detector_has_labels(detector))
         rc = derive_column(search, DETECTION_LABEL, "labels", label_names, err);
-    if (rc == 0 && !has_scores(detector))
+    if (rc == 0 && !detector_has_scores(detector))
         rc = derive_column(search, DETECTION_SCORE, "scores", score_names, err);
-    if (rc == 0 && !has_scores(detector) && !has_labels(detector))
+    if (rc == 0 && !detector_has_scores(detector) && !detector_has_labels(detector))
         rc = derive_column(search, DETECTION_CLASS_SCORES, "scores of the classes", score_names, err);
+    if (rc == 0 && !detector_has_scores(detector) && !detector_has_labels(detector))
+        rc = derive_column(search, DETECTION_SCORES_BY_CLASS, "scores of the classes", score_names, err);
     return rc;
 }
 
@@ -330,7 +367,7 @@ static void check_completeness(struct detector_search *search)
         return;
     if (boxes == NULL)
         string_add(search->reason, "no output has boxes");
-    else if (boxes->is_derived && !has_scores(search->detector) && !has_labels(search->detector))
+    else if (boxes->is_derived && !detector_has_scores(search->detector) && !detector_has_labels(search->detector))
         string_add_format(search->reason, "no output has scores or labels of the rows of '%s'",
                           pair_at(search, boxes->pair)->first->name);
 }

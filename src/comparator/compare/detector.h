@@ -25,8 +25,8 @@ struct detector {
  * `rules` specify columns by output (detection_columns_parse()); "_" alone excludes an output. A rule for all outputs
  * applies where the shape fits. The others are derived: boxes are the only float output with four columns, else with
  * five to seven, in the order that the second output's values allow; scores are floats, one for each row, or one for
- * each row and class; labels are integers; the number of rows of each image has a name that says so. Names decide
- * between several. What was found, or why nothing was, is logged.
+ * each row and class; labels are integers; so are selected rows, with three columns and next to scores by class; the
+ * number of rows of each image has a name that says so. Names decide between several. What was found, or why nothing was, is logged.
  *
  * ERR_INVALID if an output does not have the shape of its own rule, or if two have the same column. */
 int detector_find(struct log *log, const struct pairing *pairing, const struct named_words *rules, struct detector *ret,
@@ -36,5 +36,7 @@ int detector_find(struct log *log, const struct pairing *pairing, const struct n
 const struct detector_output *detector_find_pair(const struct detector *detector, size_t pair);
 
 bool detector_has(const struct detector *detector, enum detection_column column);
+bool detector_has_scores(const struct detector *detector); /* in any form */
+bool detector_has_labels(const struct detector *detector);
 
 #endif

@@ -21,6 +21,8 @@ static const char *const names[DETECTION_COLUMNS] = {
     [DETECTION_LABEL] = "label",
     [DETECTION_IMAGE] = "image",
     [DETECTION_CLASS_SCORES] = "scores",
+    [DETECTION_SCORES_BY_CLASS] = "class_scores",
+    [DETECTION_SELECTED] = "selected",
     [DETECTION_COUNT] = "count",
 };
 
@@ -52,6 +54,17 @@ bool detection_columns_have(const struct detection_columns *columns, enum detect
     return false;
 }
 
+static bool is_whole(enum detection_column column)
+{
+    return column == DETECTION_CLASS_SCORES || column == DETECTION_SCORES_BY_CLASS || column == DETECTION_COUNT ||
+           column == DETECTION_SELECTED;
+}
+
+enum detection_column detection_columns_whole(const struct detection_columns *columns)
+{
+    return columns->count == 1 && is_whole(columns->items[0]) ? columns->items[0] : DETECTION_UNUSED;
+}
+
 static int add_column(struct text word, struct detection_columns *ret, struct error *err)
 {
     size_t column = 0;
@@ -61,7 +74,7 @@ static int add_column(struct text word, struct detection_columns *ret, struct er
     if (column == DETECTION_COLUMNS)
         return error_set(err, ERR_INVALID,
                          "'" TEXT_FORMAT "' is not a column; there are x1, y1, x2, y2, cx, cy, w, h, score, label, "
-                         "image, scores, count and _",
+                         "image, scores, class_scores, count, selected and _",
                          TEXT_ARGS(word));
     if (column != DETECTION_UNUSED && detection_columns_have(ret, (enum detection_column)column))
         return error_set(err, ERR_INVALID, "the column '%s' is repeated", names[column]);
@@ -73,7 +86,6 @@ static int add_column(struct text word, struct detection_columns *ret, struct er
 
 int detection_columns_parse(const char *words, struct detection_columns *ret, struct error *err)
 {
-    static const enum detection_column alone[] = {DETECTION_CLASS_SCORES, DETECTION_COUNT};
     int rc = 0;
 
     *ret = (struct detection_columns){0};
@@ -81,9 +93,9 @@ int detection_columns_parse(const char *words, struct detection_columns *ret, st
         end = start + strcspn(start, ",");
         rc = add_column((struct text){start, (size_t)(end - start)}, ret, err);
     }
-    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(alone); i++)
-        if (ret->count > 1 && detection_columns_have(ret, alone[i]))
-            rc = error_set(err, ERR_INVALID, "'%s' cannot be combined with other columns", names[alone[i]]);
+    for (size_t i = 0; rc == 0 && i < ret->count; i++)
+        if (ret->count > 1 && is_whole(ret->items[i]))
+            rc = error_set(err, ERR_INVALID, "'%s' cannot be combined with other columns", names[ret->items[i]]);
     return rc;
 }
 
@@ -126,27 +138,48 @@ static void drop_middle_axes(const struct shape *shape, size_t inner, struct sha
     }
 }
 
-bool detection_layout_find(const struct tensor *tensor, const struct detection_columns *columns,
-                           struct detection_layout *ret)
+/* The dimensions of an output with rows along the axis in front of the last one. */
+static bool find_rows(const struct shape *full, struct detection_layout *ret)
 {
-    bool is_column = columns->count == 1 && columns->items[0] != DETECTION_CLASS_SCORES;
-    struct shape full = tensor->shape, shape;
+    struct shape shape;
 
-    if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE || full.rank >= TENSOR_MAX_RANK)
-        return false;
-    if (columns->items[0] == DETECTION_COUNT) {
-        *ret = (struct detection_layout){.images = tensor_elements(tensor), .rows = 1, .width = 1};
-        return true;
-    }
-    if (is_column && (full.rank < 2 || full.dims[full.rank - 1] != 1))
-        full.dims[full.rank++] = 1;
-    drop_middle_axes(&full, 2, &shape);
+    drop_middle_axes(full, 2, &shape);
     if (shape.rank < 2 || shape.rank > 3)
         return false;
     ret->width = (size_t)shape.dims[shape.rank - 1];
     ret->rows = (size_t)shape.dims[shape.rank - 2];
     ret->images = shape.rank == 3 ? (size_t)shape.dims[0] : 1;
-    return columns->items[0] == DETECTION_CLASS_SCORES ? ret->width > 0 : ret->width == columns->count;
+    return true;
+}
+
+bool detection_layout_find(const struct tensor *tensor, const struct detection_columns *columns,
+                           struct detection_layout *ret)
+{
+    struct shape full = tensor->shape;
+    size_t width;
+
+    if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE || full.rank >= TENSOR_MAX_RANK)
+        return false;
+    switch (detection_columns_whole(columns)) {
+    case DETECTION_COUNT:
+        *ret = (struct detection_layout){.images = tensor_elements(tensor), .rows = 1, .width = 1};
+        return true;
+    case DETECTION_SELECTED:
+        return full.rank == 2 && find_rows(&full, ret) && ret->width == 3;
+    case DETECTION_CLASS_SCORES:
+        return find_rows(&full, ret) && ret->width > 0;
+    case DETECTION_SCORES_BY_CLASS:
+        if (!find_rows(&full, ret) || ret->rows == 0)
+            return false;
+        width = ret->rows;
+        ret->rows = ret->width;
+        ret->width = width;
+        return true;
+    default:
+        if (columns->count == 1 && (full.rank < 2 || full.dims[full.rank - 1] != 1))
+            full.dims[full.rank++] = 1;
+        return find_rows(&full, ret) && ret->width == columns->count;
+    }
 }
 
 /* ---- Orders from values ---- */
@@ -216,49 +249,66 @@ bool detection_columns_derive(const struct tensor *tensor, size_t width, struct 
 /* Positions in a batch are at most this. */
 #define MOST_IMAGES 1e15
 
-/* The value of the greatest element, and its position; NaN if one is NaN. */
-static double find_greatest(const struct tensor *tensor, size_t first, size_t count, size_t *ret_position)
-{
-    double run[ELEMENTS_RUN], ret = -INFINITY;
-
-    *ret_position = 0;
-    for (size_t i = 0; i < count; i += ELEMENTS_RUN) {
-        size_t in_run = elements_in_run(count, i);
-
-        elements_to_float64(tensor, first + i, in_run, run);
-        for (size_t k = 0; k < in_run; k++) {
-            if (isnan(run[k]))
-                return NAN;
-            if (run[k] > ret) {
-                ret = run[k];
-                *ret_position = i + k;
-            }
-        }
-    }
-    return ret;
-}
-
 /* Sources with their dimensions. Members refer to the caller's. */
 struct detection_reader {
     const struct detection_source *sources;
     size_t count;
     struct detection_layout layouts[DETECTION_COLUMNS];
-    struct detection_layout rows; /* of the source with boxes */
-    const struct tensor *counts;  /* valid rows of each image; NULL: all are */
+    struct detection_layout rows;  /* of the source with boxes */
+    const struct tensor *counts;   /* valid rows of each image; NULL: all are */
+    const struct tensor *selected; /* DETECTION_SELECTED; NULL: all rows are */
     bool has_scores, has_images;
 };
+
+static double read_element(const struct tensor *tensor, size_t element)
+{
+    double ret;
+
+    elements_to_float64(tensor, element, 1, &ret);
+    return ret;
+}
+
+/* The score of a row, counted through all images, for a label less than the width of the source. */
+static double read_class_score(const struct detection_reader *reader, size_t source, size_t row, size_t label)
+{
+    const struct detection_layout *layout = &reader->layouts[source];
+    size_t image = row / layout->rows, element = row * layout->width + label;
+
+    if (detection_columns_whole(&reader->sources[source].columns) == DETECTION_SCORES_BY_CLASS)
+        element = (image * layout->width + label) * layout->rows + row % layout->rows;
+    return read_element(reader->sources[source].tensor, element);
+}
+
+/* The greatest score of a row and its label; NaN if one is NaN. */
+static void read_best_class(const struct detection_reader *reader, size_t source, size_t row, struct detection_row *ret)
+{
+    double greatest = -INFINITY;
+
+    for (size_t label = 0; label < reader->layouts[source].width && !isnan(greatest); label++) {
+        double score = read_class_score(reader, source, row, label);
+
+        if (!(score <= greatest)) {
+            greatest = score;
+            ret->values[DETECTION_LABEL] = (double)label;
+        }
+    }
+    ret->values[DETECTION_SCORE] = greatest;
+}
 
 static void read_source(const struct detection_reader *reader, size_t source, size_t row, struct detection_row *ret)
 {
     const struct detection_columns *columns = &reader->sources[source].columns;
-    const struct tensor *tensor = reader->sources[source].tensor;
-    size_t width = reader->layouts[source].width, label;
 
-    if (columns->items[0] == DETECTION_CLASS_SCORES) {
-        ret->values[DETECTION_SCORE] = find_greatest(tensor, row * width, width, &label);
-        ret->values[DETECTION_LABEL] = (double)label;
-    } else if (columns->items[0] != DETECTION_COUNT) {
-        read_row(tensor, columns, row, ret);
+    switch (detection_columns_whole(columns)) {
+    case DETECTION_CLASS_SCORES:
+    case DETECTION_SCORES_BY_CLASS:
+        read_best_class(reader, source, row, ret);
+        break;
+    case DETECTION_UNUSED:
+        read_row(reader->sources[source].tensor, columns, row, ret);
+        break;
+    default: /* read once for an image, or for a detection */
+        break;
     }
 }
 
@@ -272,8 +322,7 @@ static void find_ends(const struct detection_row *row, enum detection_column low
     *ret_high = isnan(values[high]) ? *ret_low + values[size] : values[high];
 }
 
-/* False: the row is padding. */
-static bool make_detection(const struct detection_reader *reader, size_t row, struct detection *ret)
+static void make_detection(const struct detection_reader *reader, size_t row, struct detection *ret)
 {
     struct detection_row read;
     const double *values = read.values;
@@ -293,69 +342,150 @@ static bool make_detection(const struct detection_reader *reader, size_t row, st
         ret->image = (int64_t)values[DETECTION_IMAGE];
     else if (reader->has_images)
         ret->score = NAN; /* of no image: matches nothing */
-    return !(ret->label < 0) && ret->image >= 0 &&
-           !(reader->has_scores && ret->score == 0 && (ret->x2 <= ret->x1 || ret->y2 <= ret->y1));
+}
+
+static bool is_padding(const struct detection_reader *reader, const struct detection *detection)
+{
+    bool is_empty = detection->x2 <= detection->x1 || detection->y2 <= detection->y1;
+
+    return detection->label < 0 || detection->image < 0 || (reader->has_scores && detection->score == 0 && is_empty);
 }
 
 /* Whether a row of an image is within the image's count. */
 static bool is_counted(const struct detection_reader *reader, size_t row)
 {
-    double count;
-
-    if (reader->counts == NULL)
-        return true;
-    elements_to_float64(reader->counts, row / reader->rows.rows, 1, &count);
-    return (double)(row % reader->rows.rows) < count;
+    return reader->counts == NULL ||
+           (double)(row % reader->rows.rows) < read_element(reader->counts, row / reader->rows.rows);
 }
 
-static int open_reader(const struct detection_source *sources, size_t count, struct detection_reader *ret,
-                       struct error *err)
+static void read_rows(const struct detection_reader *reader, struct detections *ret)
 {
-    *ret = (struct detection_reader){.sources = sources, .count = count};
-    for (size_t i = 0; i < count; i++) {
-        const struct detection_columns *columns = &sources[i].columns;
+    for (size_t row = 0; row < reader->rows.images * reader->rows.rows; row++) {
+        struct detection detection;
 
-        if (i >= DETECTION_COLUMNS || !detection_layout_find(sources[i].tensor, columns, &ret->layouts[i]))
-            return error_set(err, ERR_INVALID, "an output does not have the shape of its columns");
-        if (detection_columns_have_box(columns))
-            ret->rows = ret->layouts[i];
-        if (columns->items[0] == DETECTION_COUNT)
-            ret->counts = sources[i].tensor;
-        ret->has_scores |=
-            detection_columns_have(columns, DETECTION_SCORE) || detection_columns_have(columns, DETECTION_CLASS_SCORES);
-        ret->has_images |= detection_columns_have(columns, DETECTION_IMAGE);
+        if (!is_counted(reader, row))
+            continue;
+        make_detection(reader, row, &detection);
+        if (!is_padding(reader, &detection))
+            *VECTOR_APPEND(ret) = detection;
     }
+}
+
+/* ---- Selected rows ---- */
+
+static void order_ends(double *low, double *high)
+{
+    double other = *low;
+
+    if (*low > *high) {
+        *low = *high;
+        *high = other;
+    }
+}
+
+/* The score of a row for a label of the selection; 0 without scores, NaN out of range. */
+static double read_selected_score(const struct detection_reader *reader, size_t row, double label, double fallback)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        enum detection_column whole = detection_columns_whole(&reader->sources[i].columns);
+
+        if (whole == DETECTION_CLASS_SCORES || whole == DETECTION_SCORES_BY_CLASS)
+            return label < (double)reader->layouts[i].width ? read_class_score(reader, i, row, (size_t)label) : NAN;
+    }
+    return fallback;
+}
+
+/* A detection from the indices of its image, label and row. */
+static void make_selected(const struct detection_reader *reader, const double indices[3], struct detection *ret)
+{
+    const struct detection_layout *rows = &reader->rows;
+    size_t row;
+
+    *ret = (struct detection){NAN, NAN, NAN, NAN, NAN, indices[1], 0, 0};
+    if (indices[0] < 0 || indices[0] >= (double)rows->images || indices[1] < 0 || indices[2] < 0 ||
+        indices[2] >= (double)rows->rows)
+        return;
+    row = (size_t)indices[0] * rows->rows + (size_t)indices[2];
+    make_detection(reader, row, ret);
+    ret->image = (int64_t)indices[0];
+    ret->label = indices[1];
+    ret->score = read_selected_score(reader, row, indices[1], ret->score);
+    order_ends(&ret->x1, &ret->x2);
+    order_ends(&ret->y1, &ret->y2);
+}
+
+static void read_selected(const struct detection_reader *reader, struct detections *ret)
+{
+    size_t count = tensor_elements(reader->selected) / 3;
+
+    for (size_t i = 0; i < count; i++) {
+        struct detection *detection = VECTOR_APPEND(ret);
+        double indices[3];
+
+        elements_to_float64(reader->selected, i * 3, 3, indices);
+        make_selected(reader, indices, detection);
+        detection->row = i;
+    }
+}
+
+/* ---- All sources ---- */
+
+static int open_source(struct detection_reader *reader, size_t source, struct error *err)
+{
+    const struct tensor *tensor = reader->sources[source].tensor;
+    const struct detection_columns *columns = &reader->sources[source].columns;
+    enum detection_column whole = detection_columns_whole(columns);
+
+    if (source >= DETECTION_COLUMNS || !detection_layout_find(tensor, columns, &reader->layouts[source]))
+        return error_set(err, ERR_INVALID, "an output does not have the shape of its columns");
+    if (detection_columns_have_box(columns))
+        reader->rows = reader->layouts[source];
+    if (whole == DETECTION_COUNT)
+        reader->counts = tensor;
+    if (whole == DETECTION_SELECTED)
+        reader->selected = tensor;
+    reader->has_scores |= detection_columns_have(columns, DETECTION_SCORE) || whole == DETECTION_CLASS_SCORES ||
+                          whole == DETECTION_SCORES_BY_CLASS;
+    reader->has_images |= detection_columns_have(columns, DETECTION_IMAGE);
     return 0;
+}
+
+/* Checks that all sources have as many rows, or images, as there are boxes, and that those are not too many. */
+static int check_rows(const struct detection_reader *reader, struct error *err)
+{
+    size_t images = reader->rows.images, rows = images * reader->rows.rows;
+    size_t read = reader->selected != NULL ? tensor_elements(reader->selected) / 3 : rows;
+
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct detection_layout *layout = &reader->layouts[i];
+        const struct tensor *tensor = reader->sources[i].tensor;
+        bool fits = tensor == reader->counts ? layout->images == images : layout->images * layout->rows == rows;
+
+        if (!fits && tensor != reader->selected)
+            return error_set(err, ERR_INVALID, "there are %zu boxes in %zu image(s), but %zu row(s) of another output",
+                             rows, images, layout->images * layout->rows);
+    }
+    return read <= DETECTIONS_MOST_ROWS
+               ? 0
+               : error_set(err, ERR_UNSUPPORTED,
+                           "%zu detections are more than %zu; compare outputs behind non-maximum suppression", read,
+                           DETECTIONS_MOST_ROWS);
 }
 
 int detections_read(const struct detection_source *sources, size_t count, struct detections *ret, struct error *err)
 {
-    struct detection_reader reader;
-    size_t rows;
-    int rc = open_reader(sources, count, &reader, err);
+    struct detection_reader reader = {.sources = sources, .count = count};
+    int rc = 0;
 
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = open_source(&reader, i, err);
+    if (rc == 0)
+        rc = check_rows(&reader, err);
     if (rc < 0)
         return rc;
-    rows = reader.rows.images * reader.rows.rows;
-    for (size_t i = 0; i < count; i++) {
-        const struct detection_layout *layout = &reader.layouts[i];
-        bool is_count = sources[i].tensor == reader.counts;
-
-        if (is_count ? layout->images != reader.rows.images : layout->images * layout->rows != rows)
-            return error_set(err, ERR_INVALID,
-                             "there are %zu boxes in %zu image(s), but %zu value(s) of another output", rows,
-                             reader.rows.images, layout->images * layout->rows);
-    }
-    if (rows > DETECTIONS_MOST_ROWS)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "%zu boxes are more than %zu: compare the outputs behind the "
-                         "suppression of overlapping boxes",
-                         rows, DETECTIONS_MOST_ROWS);
-    for (size_t row = 0; row < rows; row++) {
-        struct detection detection;
-
-        if (is_counted(&reader, row) && make_detection(&reader, row, &detection))
-            *VECTOR_APPEND(ret) = detection;
-    }
+    if (reader.selected != NULL)
+        read_selected(&reader, ret);
+    else
+        read_rows(&reader, ret);
     return 0;
 }

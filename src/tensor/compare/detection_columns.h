@@ -20,12 +20,15 @@ enum detection_column {
     DETECTION_CENTER_Y,
     DETECTION_WIDTH, /* "w", "h" */
     DETECTION_HEIGHT,
-    DETECTION_SCORE,        /* "score" */
-    DETECTION_LABEL,        /* "label" */
-    DETECTION_IMAGE,        /* "image": position in the batch */
-    DETECTION_CLASS_SCORES, /* "scores": all columns, one for each label; the greatest is the score */
-    DETECTION_COUNT,        /* "count": not a column; the output has the number of valid rows of each image */
-    DETECTION_COLUMNS,      /* their number */
+    DETECTION_SCORE, /* "score" */
+    DETECTION_LABEL, /* "label" */
+    DETECTION_IMAGE, /* "image": position in the batch */
+    /* Whole outputs: */
+    DETECTION_CLASS_SCORES,    /* "scores": one column for each label; the greatest is the score */
+    DETECTION_SCORES_BY_CLASS, /* "class_scores": the same with rows and columns exchanged, as (B, labels, N) */
+    DETECTION_COUNT,           /* "count": the number of valid rows of each image */
+    DETECTION_SELECTED,        /* "selected": image, label and row of each detection, as of ONNX's NonMaxSuppression */
+    DETECTION_COLUMNS,         /* their number */
 };
 
 #define DETECTION_MOST_COLUMNS 16
@@ -35,13 +38,16 @@ struct detection_columns {
     size_t count;
 };
 
-/* "x1,y1,x2,y2,score,label". ERR_INVALID for other words, repeated ones, and "scores" or "count" with others. */
+/* "x1,y1,x2,y2,score,label". ERR_INVALID for other words, repeated ones, and words of whole outputs with others. */
 int detection_columns_parse(const char *words, struct detection_columns *ret, struct error *err);
 void detection_columns_to_text(const struct detection_columns *columns, struct string_builder *ret);
 bool detection_columns_have(const struct detection_columns *columns, enum detection_column column);
 
 /* Whether there is a box: two corners, a corner and a size, or a center and a size. */
 bool detection_columns_have_box(const struct detection_columns *columns);
+
+/* The column if it is the only one and of a whole output; else DETECTION_UNUSED. */
+enum detection_column detection_columns_whole(const struct detection_columns *columns);
 
 /* The dimensions of an output with `columns` columns. */
 struct detection_layout {
@@ -68,8 +74,10 @@ struct detection_source {
 #define DETECTIONS_MOST_ROWS ((size_t)1 << 20)
 
 /* Reads the detections of all sources, of which one has boxes. Rows behind the count of an image are left out, and so is
- * padding: a negative image or label, or an empty box without a score. ERR_INVALID if the numbers of rows differ,
- * ERR_UNSUPPORTED for too many rows. The caller frees ret->items, also after an error. */
+ * padding: a negative image or label, or an empty box without a score. With DETECTION_SELECTED only the selected rows
+ * are read, whose corners may be any opposite ones; indices out of range give a detection that matches nothing.
+ * ERR_INVALID if the numbers of rows differ, ERR_UNSUPPORTED for too many rows. The caller frees ret->items, also after
+ * an error. */
 int detections_read(const struct detection_source *sources, size_t count, struct detections *ret, struct error *err);
 
 #endif

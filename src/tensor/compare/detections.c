@@ -169,6 +169,11 @@ static double find_cut(const struct image *image)
                 find_lowest_score(image->second, image->second_count));
 }
 
+static bool is_at_cut(const struct image *image, double score, double cut)
+{
+    return fabs(score - cut) <= image->criteria->score_tolerance || score < image->criteria->cut;
+}
+
 static void add_example(const struct detection *detection, bool is_of_second, const struct detection *others,
                         size_t count, struct lone_detection *ret)
 {
@@ -193,7 +198,7 @@ static void count_lone(const struct image *image, bool is_second, double cut, st
     for (size_t i = 0; i < count; i++) {
         if (partner[i] != NO_PARTNER)
             continue;
-        if (fabs(items[i].score - cut) <= image->criteria->score_tolerance) {
+        if (is_at_cut(image, items[i].score, cut)) {
             ret->at_cut++;
             ret->lowest_cut = fmin(ret->lowest_cut, cut); /* of NAN and a number the number */
             continue;

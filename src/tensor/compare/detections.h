@@ -50,7 +50,7 @@ struct detection_agreement {
     size_t first, second; /* detections of each output */
     size_t matched;       /* pairs */
     size_t lone;          /* without a partner, of both outputs, except for those at the cut */
-    size_t at_cut;        /* without a partner, with a score within the tolerance of the cut */
+    size_t at_cut;        /* without a partner, with a score within the tolerance of the cut, or below a given one */
     double lowest_cut;    /* over the images with such detections; NAN: none */
     size_t moved;         /* matched, in another place among the matched detections of the image */
     bool moved_are_ties;  /* the scores at each such place are within the tolerance, too */
