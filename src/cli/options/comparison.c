@@ -373,8 +373,8 @@ static const struct option options[] = {
         .help = "detections: tolerated difference of the scores of matching boxes (default: 0.01)"),
     ROW(settings.rules.score_cut, .names = {"--score-cut"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "detections: score below which the detector drops boxes; those within --score-tolerance of it need no "
-                "partner (default: the higher one of both outputs' lowest scores)"),
+        .help = "detections: score of the detector's threshold: boxes below it do not matter, and those within "
+                "--score-tolerance of it need no partner (default: the lowest score of the output that lacks the box)"),
     ROW(settings.rules.detection_columns, .names = {"--detection-columns"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]COLUMNS", .convert = convert_named_words, .naming = OPTION_OUTPUT_NAMES,
         .help =

@@ -82,7 +82,7 @@ static void log_ties(const struct detection_subject *subject, const struct detec
     string_add_format(&line, "%zu detection(s) without a partner are ", agreement->at_cut);
     if (isnan(subject->criteria.cut)) {
         add_number(&line, "ties in score at the cut of ", agreement->lowest_cut);
-        string_add(&line, ", down to which both outputs have detections (--score-cut specifies the detector's)");
+        string_add(&line, ", the lowest score of the other output (--score-cut specifies the detector's)");
     } else {
         add_number(&line, "below or ties in score at the cut of ", agreement->lowest_cut);
     }

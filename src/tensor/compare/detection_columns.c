@@ -122,16 +122,14 @@ bool detection_columns_have_box(const struct detection_columns *columns)
 
 /* ---- Shapes ---- */
 
-/* The shape without axes of length 1 between the first and the last `inner` ones. */
-static void drop_middle_axes(const struct shape *shape, size_t inner, struct shape *ret)
+/* The shape without axes of length 1 between the first and the last one, as far as it has more than three axes. */
+static void drop_middle_axes(const struct shape *shape, struct shape *ret)
 {
-    size_t excess = shape->rank > inner + 1 ? shape->rank - inner - 1 : 0;
+    size_t excess = shape->rank > 3 ? shape->rank - 3 : 0;
 
     *ret = (struct shape){0};
     for (size_t i = 0; i < shape->rank; i++) {
-        bool is_middle = i > 0 && i + inner < shape->rank;
-
-        if (is_middle && excess > 0 && shape->dims[i] == 1)
+        if (i > 0 && i + 1 < shape->rank && excess > 0 && shape->dims[i] == 1)
             excess--;
         else
             ret->dims[ret->rank++] = shape->dims[i];
@@ -143,7 +141,7 @@ static bool find_rows(const struct shape *full, struct detection_layout *ret)
 {
     struct shape shape;
 
-    drop_middle_axes(full, 2, &shape);
+    drop_middle_axes(full, &shape);
     if (shape.rank < 2 || shape.rank > 3)
         return false;
     ret->width = (size_t)shape.dims[shape.rank - 1];

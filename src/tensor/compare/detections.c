@@ -156,56 +156,78 @@ static double find_lowest_score(const struct detection *items, size_t count)
     return ret;
 }
 
-/* NAN: none. */
-static double find_cut(const struct image *image)
+/* One output's detections of an image, seen from the other one. */
+struct image_side {
+    const struct detection *items;
+    const size_t *partner;
+    size_t count;
+};
+
+static struct image_side side_of(const struct image *image, bool is_second)
 {
-    if (!image->criteria->has_scores)
-        return NAN;
-    if (!isnan(image->criteria->cut))
+    return is_second ? (struct image_side){image->second, image->second_partner, image->second_count}
+                     : (struct image_side){image->first, image->first_partner, image->first_count};
+}
+
+/* The cut of an output that lacks detections; NAN: unknown. */
+static double find_cut(const struct image *image, const struct image_side *side)
+{
+    if (!image->criteria->has_scores || !isnan(image->criteria->cut))
         return image->criteria->cut;
-    if (image->first_count == 0 || image->second_count == 0)
-        return NAN;
-    return fmax(find_lowest_score(image->first, image->first_count),
-                find_lowest_score(image->second, image->second_count));
+    return side->count > 0 ? find_lowest_score(side->items, side->count) : NAN;
 }
 
-static bool is_at_cut(const struct image *image, double score, double cut)
+/* Whether the other output has a detection without a partner at the same place: then the two disagree on what is there,
+ * and it was not dropped. */
+static bool is_contradicted(const struct image *image, const struct detection *detection,
+                            const struct image_side *others)
 {
-    return fabs(score - cut) <= image->criteria->score_tolerance || score < image->criteria->cut;
+    for (size_t i = 0; i < others->count; i++)
+        if (others->partner[i] == NO_PARTNER && !(others->items[i].score < image->criteria->cut) &&
+            detection_iou(detection, &others->items[i]) >= image->criteria->iou)
+            return true;
+    return false;
 }
 
-static void add_example(const struct detection *detection, bool is_of_second, const struct detection *others,
-                        size_t count, struct lone_detection *ret)
+static bool is_at_cut(const struct image *image, const struct detection *detection, const struct image_side *others)
+{
+    double cut = find_cut(image, others), sum = detection->x1 + detection->y1 + detection->x2 + detection->y2;
+
+    if (detection->score < image->criteria->cut)
+        return true;
+    return fabs(detection->score - cut) <= image->criteria->score_tolerance && !isnan(sum + detection->label) &&
+           !is_contradicted(image, detection, others);
+}
+
+static void add_example(const struct detection *detection, bool is_of_second, const struct image_side *others,
+                        struct lone_detection *ret)
 {
     *ret = (struct lone_detection){.detection = *detection, .is_of_second = is_of_second};
-    for (size_t i = 0; i < count; i++) {
-        double iou = detection_iou(detection, &others[i]);
+    for (size_t i = 0; i < others->count; i++) {
+        double iou = detection_iou(detection, &others->items[i]);
 
         if (iou > ret->best_iou) {
             ret->best_iou = iou;
-            ret->nearest = others[i];
+            ret->nearest = others->items[i];
         }
     }
 }
 
 /* Counts the detections of one output that have no partner. */
-static void count_lone(const struct image *image, bool is_second, double cut, struct detection_agreement *ret)
+static void count_lone(const struct image *image, bool is_second, struct detection_agreement *ret)
 {
-    const struct detection *items = is_second ? image->second : image->first;
-    const size_t *partner = is_second ? image->second_partner : image->first_partner;
-    size_t count = is_second ? image->second_count : image->first_count;
+    struct image_side own = side_of(image, is_second), others = side_of(image, !is_second);
 
-    for (size_t i = 0; i < count; i++) {
-        if (partner[i] != NO_PARTNER)
+    for (size_t i = 0; i < own.count; i++) {
+        if (own.partner[i] != NO_PARTNER)
             continue;
-        if (is_at_cut(image, items[i].score, cut)) {
+        if (is_at_cut(image, &own.items[i], &others)) {
             ret->at_cut++;
-            ret->lowest_cut = fmin(ret->lowest_cut, cut); /* of NAN and a number the number */
+            ret->lowest_cut = fmin(ret->lowest_cut, find_cut(image, &others)); /* of NAN and a number the number */
             continue;
         }
         if (ret->lone < LONE_DETECTIONS_MOST)
-            add_example(&items[i], is_second, is_second ? image->first : image->second,
-                        is_second ? image->first_count : image->second_count, &ret->examples[ret->lone]);
+            add_example(&own.items[i], is_second, &others, &ret->examples[ret->lone]);
         ret->lone++;
     }
 }
@@ -233,7 +255,6 @@ static void count_moved(const struct image *image, struct detection_agreement *r
 static int compare_image(struct image *image, struct detection_agreement *ret, struct error *err)
 {
     size_t first = image->first_count, second = image->second_count;
-    double cut = find_cut(image);
 
     if (second > 0 && first > DETECTIONS_MOST_PAIRS / second)
         return error_set(err, ERR_UNSUPPORTED,
@@ -249,8 +270,8 @@ static int compare_image(struct image *image, struct detection_agreement *ret, s
     match_nearest(image);
     complete_matching(image);
     count_moved(image, ret);
-    count_lone(image, false, cut, ret);
-    count_lone(image, true, cut, ret);
+    count_lone(image, false, ret);
+    count_lone(image, true, ret);
     free(image->first_partner);
     free(image->second_partner);
     return 0;

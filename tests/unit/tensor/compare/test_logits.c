@@ -91,6 +91,49 @@ static void nan_has_no_divergence(void **state)
     assert_true(isnan(divergence.maximum));
 }
 
+static double overlap_of(const float a[6], const float b[6], size_t k)
+{
+    struct tensor first = tensor_of(DATA_FLOAT32, SHAPE(1, 6), a), second = tensor_of(DATA_FLOAT32, SHAPE(1, 6), b);
+    struct logits_overlap overlap;
+
+    assert_int_equal(logits_overlap_compute(&first, &second, k, &overlap, NULL), 0);
+    return overlap.minimum;
+}
+
+static void the_best_overlap_whatever_their_order(void **state)
+{
+    const float reference[] = {6, 5, 4, 3, 2, 1}, swapped[] = {4, 6, 5, 3, 2, 1}, other[] = {6, 5, 0, 4, 2, 1};
+
+    assert_true(overlap_of(swapped, reference, 3) == 1);
+    assert_true(overlap_of(swapped, reference, 1) == 0);
+    assert_true(overlap_of(other, reference, 3) == 2.0 / 3);
+    assert_true(overlap_of(other, reference, 9) == 1); /* all of them */
+}
+
+static void ties_for_the_last_of_the_best_overlap(void **state)
+{
+    const float reference[] = {6, 5, 5, 5, 2, 1}, other[] = {6, 1, 0, 5, 2, 1}, tied[] = {9, 7, 7, 0, 0, 7};
+
+    assert_true(overlap_of(other, reference, 2) == 1);
+    assert_true(overlap_of(tied, reference, 2) == 1);
+    assert_true(overlap_of(tied, reference, 5) == 0.8);
+    assert_true(overlap_of(reference, other, 2) == 1);
+}
+
+static void the_worst_row_has_the_least_overlap(void **state)
+{
+    const float a[] = {3, 2, 1, 1, 2, 3}, b[] = {3, 2, 1, 3, 2, 1}, invalid[] = {3, 2, NAN, 3, 2, 1};
+    struct tensor first = tensor_of(DATA_FLOAT32, SHAPE(2, 3), a), second = tensor_of(DATA_FLOAT32, SHAPE(2, 3), b);
+    struct tensor third = tensor_of(DATA_FLOAT32, SHAPE(2, 3), invalid);
+    struct logits_overlap overlap;
+
+    assert_int_equal(logits_overlap_compute(&first, &second, 2, &overlap, NULL), 0);
+    assert_true(overlap.minimum == 0.5 && overlap.mean == 0.75);
+    assert_int_equal(overlap.worst, 1);
+    assert_int_equal(logits_overlap_compute(&third, &third, 2, &overlap, NULL), 0);
+    assert_true(isnan(overlap.minimum));
+}
+
 static void a_cache_is_neither_logits_nor_tokens(void **state)
 {
     const float values[8] = {0};
@@ -112,6 +155,9 @@ int main(void)
         cmocka_unit_test(integers_are_tokens),
         cmocka_unit_test(divergence_is_that_of_the_probabilities),
         cmocka_unit_test(nan_has_no_divergence),
+        cmocka_unit_test(the_best_overlap_whatever_their_order),
+        cmocka_unit_test(ties_for_the_last_of_the_best_overlap),
+        cmocka_unit_test(the_worst_row_has_the_least_overlap),
         cmocka_unit_test(a_cache_is_neither_logits_nor_tokens),
     };
 
