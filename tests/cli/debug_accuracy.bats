@@ -383,3 +383,17 @@ END
     logged "with the reference's values for what these 4 parts make the rest runs"
     [ "$(result cause/kind)" = refused ]
 }
+
+@test "boxes of a detector are judged as sets, and the node that makes wrong scores is found" {
+    cat >softmax.sh <<'SUSPECT'
+LC_ALL=C sed 's/Sigmoid/Softmax/g' "$1" >softmax.onnx
+exec polygraphy run softmax.onnx --onnxrt --load-inputs "$2" --save-outputs "$3"
+SUSPECT
+    run --separate-stderr polygraphy debug accuracy "$POLYGRAPHY_ROOT/tests/models/exported/detector.onnx" --onnxrt \
+        --runner "sh $PWD/softmax.sh {model} {inputs} {outputs:json}" --input-shapes 'images:[1,3,32,32]' \
+        --compare detections -o folder --json result.json
+    [ "$status" -eq 0 ]
+    logged "Cause: the suspect computes '/Sigmoid' \(Sigmoid\) wrongly"
+    logged "output 'selected' has the shape \(0, 3\) in the suspect, \(3, 3\) in the reference$"
+    grep -rqh '0 pair(s) match of 0 and 3 detections' folder
+}

@@ -677,6 +677,83 @@ compared_log()
     refused 'no metric for --compare tokens'
 }
 
+# Results of two runs of a detector: the second one lacks the last box of the first, and lists two others in another order.
+detectors()
+{
+    results a.json '[("A", [{"boxes": f32([[0, 0, 9, 9], [20, 20, 60, 70], [100, 100, 150, 160], [5, 5, 9, 9]]),
+        "scores": f32([.9, .8, .799, '"$1"']), "labels": array([1, 2, 3, 1])}]),
+        ("B", [{"boxes": f32([[0, 0, 9, 9.5], [100, 100, 150, 160], [20, 20, 60, 70]]), "scores": f32([.9, .799, .798]),
+        "labels": array(['"${2:-1}"', 3, 2])}])]'
+}
+
+@test "boxes of a detector are compared as sets: neither their order nor a tie at the cut is a difference" {
+    detectors .792
+    run_tool --load-outputs a.json
+    failed
+    logged '\(4, 4\) vs\. \(3, 4\)'
+    run_tool --load-outputs a.json --compare detections --json result.json
+    passed
+    logged 'boxes:x1,y1,x2,y2 labels:label scores:score \(derived from shapes, types, names and values\)$'
+    logged '3 pair\(s\) match of 4 and 3 detections: IoU of at least 0\.5, equal labels, scores within 0\.01$'
+    logged '2 of the matching detections are in another order: ties in score$'
+    logged '1 detection\(s\) without a partner are ties in score at the cut of 0\.798'
+    [ "$(json_value '[(c["output"], c["compare"], c["passed"], c["metrics"]) for c in it["comparisons"]]')" = \
+        "[('boxes', 'detections', True, {'detections': 0.0})]" ]
+    [ "$(json_value 'it["comparisons"][0]["tolerances"]')" = \
+        "{'iou_threshold': 0.5, 'score_tolerance': 0.01, 'score_cut': None, 'detection_tolerance': 0.0}" ]
+}
+
+@test "boxes without a partner are named with the box that overlaps them most" {
+    detectors .5 4
+    run_tool --load-outputs a.json --compare detections --junit junit.xml
+    failed
+    logged '^\[E\] +Row 0 of the first output has no partner: box \(0, 0, 9, 9\), label 1, score 0\.9; best IoU 0\.94737 with row 0: box \(0, 0, 9, 9\.5\), label 4, score 0\.9$'
+    logged '^\[E\] +Row 3 of the first output has no partner: box \(5, 5, 9, 9\), label 1, score 0\.5; best IoU '
+    logged 'Detections that differ: 0\.42857 \(tolerance: 0\) \| FAILED$'
+    grep -q 'share of detections that differ 0.428571429, tolerance 0' junit.xml
+    run_tool --load-outputs a.json --compare detections --detection-tolerance 0.5
+    passed
+    run_tool --load-outputs a.json --compare detections --score-cut 0.6 --detection-columns labels:_
+    passed
+    run_tool --load-outputs a.json --compare detections --score-cut 0.6 --detection-columns labels:_ --iou-threshold 0.95
+    failed
+    run_tool --load-outputs a.json --compare detections --detection-columns boxes:x1,y2
+    refused "output 'boxes' of shape (4, 4) does not have the columns x1,y2"
+    run_tool --load-outputs a.json --compare detections --detection-columns boxes:x3
+    refused "'x3' is not a column"
+    run_tool --load-outputs a.json --compare detections --first-divergence
+    refused 'several outputs at once'
+}
+
+@test "tables of boxes are compared, and empty ones" {
+    results a.json '[("A", [{"out": f32([[[0, 0, 9, 9, .9, 1], [5, 5, 9, 9, .5, 2]]])}]),
+        ("B", [{"out": f32([[[5, 5, 9, 9, .5, 2], [0, 0, 9, 9, .9, 1]]])}])]'
+    run_tool --load-outputs a.json --compare detections
+    passed
+    logged 'out:x1,y1,x2,y2,score,label'
+    logged '2 of the matching detections are in another order$'
+    results a.json '[(n, [{"out": zeros((0, 7), float32)}]) for n in "AB"]'
+    run_tool --load-outputs a.json --compare detections
+    passed
+    logged '0 pair\(s\) match of 0 and 0 detections'
+    results a.json '[("A", [{"out": zeros((0, 7), float32)}]), ("B", [{"out": f32([[0, 1, 1, 9, 9, 3, .9]])}])]'
+    run_tool --load-outputs a.json --compare detections
+    failed
+    logged 'Row 0 of the second output \(image 0\) has no partner: box \(1, 1, 9, 9\), label 3, score 0\.9; best IoU 0$'
+}
+
+@test "the greatest logits of each row are compared by their overlap" {
+    results a.json '[("A", [{"logits": f32([[4, 3, 2, 1], [4, 3, 2, 1]])}]), ("B", [{"logits": f32([[3, 4, 2, 1], [4, 1, 2, 3]])}])]'
+    run_tool --load-outputs a.json --compare topk --topk-size 2
+    failed
+    logged 'Overlap of the 2 greatest of each row: mean 0\.75, the least at \(1,\)$'
+    logged 'Top-k Overlap: 0\.5 \(min required: 0\.8\) \| FAILED$'
+    run_tool --load-outputs a.json --compare topk --topk-size 2 --topk-threshold logits:0.5
+    passed
+    run_tool --load-outputs a.json --compare topk --topk-size 0
+    refused 'overlap always'
+}
+
 @test "comparison functions that apply to no output are an error" {
     results a.json '[("A", [{"x": f32([1, 2, 3])}]), ("B", [{"x": f32([1, 2, 3])}])]'
     run_tool --load-outputs a.json --compare ssim

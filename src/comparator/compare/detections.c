@@ -120,12 +120,14 @@ static int compare_sets(const struct detection_subject *subject, double *ret_sha
 
     if (rc == 0)
         rc = read_side(subject, true, &second, err);
-    if (rc == 0)
-        rc = detections_compare(&first, &second, &subject->criteria, &agreement, err);
-    if (rc == 0) {
-        log_agreement(subject, &agreement);
-        *ret_share = agreement.lone > 0 ? (double)agreement.lone / (double)(agreement.first + agreement.second) : 0;
-    }
+    if (rc < 0)
+        goto done;
+    rc = detections_compare(&first, &second, &subject->criteria, &agreement, err);
+    if (rc < 0)
+        goto done;
+    log_agreement(subject, &agreement);
+    *ret_share = agreement.lone > 0 ? (double)agreement.lone / (double)(agreement.first + agreement.second) : 0;
+done:
     free(first.items);
     free(second.items);
     return rc;

@@ -330,6 +330,30 @@ static int derive_selection(struct detector_search *search, struct error *err)
     return rc;
 }
 
+/* A column that an output of its own has, unless the detector has what it means already. */
+static const struct derived_column {
+    enum detection_column column;
+    const char *role;
+    const char *const *names;
+} derived_columns[] = {
+    {DETECTION_LABEL, "labels", label_names},
+    {DETECTION_SCORE, "scores", score_names},
+    {DETECTION_CLASS_SCORES, "scores of the classes", score_names},
+    {DETECTION_SCORES_BY_CLASS, "scores of the classes", score_names},
+};
+
+static int derive_columns(struct detector_search *search, struct error *err)
+{
+    const struct detector *detector = search->detector;
+    int rc = 0;
+
+    ARRAY_EACH (const struct derived_column, derived, derived_columns, ARRAY_LEN(derived_columns)) {
+        if (rc == 0 && !has_meaning(detector, derived->column))
+            rc = derive_column(search, derived->column, derived->role, derived->names, err);
+    }
+    return rc;
+}
+
 static int derive_outputs(struct detector_search *search, struct error *err)
 {
     struct detector *detector = search->detector;
@@ -340,19 +364,16 @@ static int derive_outputs(struct detector_search *search, struct error *err)
     if (rc == 0 && find_boxes(detector) == NULL && search->reason->size == 0)
         rc = derive_boxes(search, 5, 7, err);
     if (rc < 0 || find_boxes(detector) == NULL)
-        return rc;
+        goto done;
     if (!detector_has(detector, DETECTION_COUNT))
         rc = derive_column(search, DETECTION_COUNT, "numbers of boxes", count_names, err);
-    if (rc == 0 && !detector_has_labels(detector))
+    if (rc < 0)
+        goto done;
+    if (!detector_has_labels(detector))
         rc = derive_selection(search, err);
-    if (rc == 0 && !detector_has_labels(detector))
-        rc = derive_column(search, DETECTION_LABEL, "labels", label_names, err);
-    if (rc == 0 && !detector_has_scores(detector))
-        rc = derive_column(search, DETECTION_SCORE, "scores", score_names, err);
-    if (rc == 0 && !detector_has_scores(detector) && !detector_has_labels(detector))
-        rc = derive_column(search, DETECTION_CLASS_SCORES, "scores of the classes", score_names, err);
-    if (rc == 0 && !detector_has_scores(detector) && !detector_has_labels(detector))
-        rc = derive_column(search, DETECTION_SCORES_BY_CLASS, "scores of the classes", score_names, err);
+    if (rc == 0)
+        rc = derive_columns(search, err);
+done:
     return rc;
 }
 

@@ -17,7 +17,7 @@ struct detector_output {
 struct detector {
     struct detector_output outputs[DETECTION_COLUMNS]; /* no column twice */
     size_t count;                                      /* 0: the outputs are not those of a detector */
-    size_t boxes;                                      /* the index of the one with boxes */
+    size_t boxes;                                      /* index of the one with boxes */
 };
 
 /* Finds the outputs of a detector among pairs whose tensors are all available.
@@ -26,7 +26,8 @@ struct detector {
  * applies where the shape fits. The others are derived: boxes are the only float output with four columns, else with
  * five to seven, in the order that the second output's values allow; scores are floats, one for each row, or one for
  * each row and class; labels are integers; so are selected rows, with three columns and next to scores by class; the
- * number of rows of each image has a name that says so. Names decide between several. What was found, or why nothing was, is logged.
+ * number of rows of each image has a name that says so. Names decide between several. What was found is
+ * logged, or why nothing was.
  *
  * ERR_INVALID if an output does not have the shape of its own rule, or if two have the same column. */
 int detector_find(struct log *log, const struct pairing *pairing, const struct named_words *rules, struct detector *ret,

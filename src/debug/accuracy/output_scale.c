@@ -26,9 +26,25 @@ static void add_integer_note(struct study *study, const char *name, const struct
 {
     size_t changed = count_changed_integers(golden, suspect), elements = tensor_elements(golden);
 
+    if (!shape_equal(&golden->shape, &suspect->shape))
+        return;
     if (elements > 0 && elements_arithmetic(golden->type) == ARITHMETIC_INTEGER)
         study_add_note(study, "output '%s' (%s): %zu of %zu elements (%.2g %%) differ", name,
                        data_type_name(golden->type), changed, elements, 100 * (double)changed / (double)elements);
+}
+
+static void add_shape_note(struct study *study, const char *name, const struct tensor *golden,
+                           const struct tensor *suspect)
+{
+    SCOPED_STRING(expected);
+    SCOPED_STRING(shape);
+
+    if (shape_equal(&golden->shape, &suspect->shape))
+        return;
+    shape_to_text(&golden->shape, &expected);
+    shape_to_text(&suspect->shape, &shape);
+    study_add_note(study, "output '%s' has the shape %s in the suspect, %s in the reference", name, shape.data,
+                   expected.data);
 }
 
 /* A slice that may be wrong, or be what rounding left of larger values: its own scale cannot decide. */
@@ -59,6 +75,7 @@ static void compare_iteration(struct study *study, const struct iteration_result
         if (other->type != output->tensor.type)
             study_add_note(study, "output '%s' is %s in the suspect, %s in the reference: its values are compared",
                            output->name, data_type_name(other->type), data_type_name(output->tensor.type));
+        add_shape_note(study, output->name, &output->tensor, other);
         add_integer_note(study, output->name, &output->tensor, other);
         slices_find_worst(&output->tensor, other, NOISE, &slice);
         if (study->pattern == FAILS_NEVER && (!slice.found || slice.difference < LEAST_SLICE_ERROR * slice.scale))

@@ -60,11 +60,6 @@ static bool is_whole(enum detection_column column)
            column == DETECTION_SELECTED;
 }
 
-enum detection_column detection_columns_whole(const struct detection_columns *columns)
-{
-    return columns->count == 1 && is_whole(columns->items[0]) ? columns->items[0] : DETECTION_UNUSED;
-}
-
 static int add_column(struct text word, struct detection_columns *ret, struct error *err)
 {
     size_t column = 0;
@@ -105,19 +100,29 @@ void detection_columns_to_text(const struct detection_columns *columns, struct s
         string_add_format(ret, "%s%s", i > 0 ? "," : "", names[columns->items[i]]);
 }
 
-/* Whether a range along an axis is known: two ends, or one and the size. */
-static bool have_range(const struct detection_columns *columns, enum detection_column low, enum detection_column high,
-                       enum detection_column center, enum detection_column size)
+/* The columns of a box along an axis. */
+static const struct box_axis {
+    enum detection_column low, high, center, size;
+} horizontal = {DETECTION_X1, DETECTION_X2, DETECTION_CENTER_X, DETECTION_WIDTH},
+  vertical = {DETECTION_Y1, DETECTION_Y2, DETECTION_CENTER_Y, DETECTION_HEIGHT};
+
+/* Whether a box is known along an axis: two ends, or one and the size, or the center and the size. */
+static bool have_axis(const struct detection_columns *columns, const struct box_axis *axis)
 {
-    return detection_columns_have(columns, low)
-               ? detection_columns_have(columns, high) || detection_columns_have(columns, size)
-               : detection_columns_have(columns, center) && detection_columns_have(columns, size);
+    bool has_size = detection_columns_have(columns, axis->size);
+
+    return detection_columns_have(columns, axis->low) ? has_size || detection_columns_have(columns, axis->high)
+                                                      : has_size && detection_columns_have(columns, axis->center);
 }
 
 bool detection_columns_have_box(const struct detection_columns *columns)
 {
-    return have_range(columns, DETECTION_X1, DETECTION_X2, DETECTION_CENTER_X, DETECTION_WIDTH) &&
-           have_range(columns, DETECTION_Y1, DETECTION_Y2, DETECTION_CENTER_Y, DETECTION_HEIGHT);
+    return have_axis(columns, &horizontal) && have_axis(columns, &vertical);
+}
+
+enum detection_column detection_columns_whole(const struct detection_columns *columns)
+{
+    return columns->count == 1 && is_whole(columns->items[0]) ? columns->items[0] : DETECTION_UNUSED;
 }
 
 /* ---- Shapes ---- */
@@ -310,14 +315,15 @@ static void read_source(const struct detection_reader *reader, size_t source, si
     }
 }
 
-/* The ends of a range of which two ends, one end and the size, or the center and the size are known; others are NaN. */
-static void find_ends(const struct detection_row *row, enum detection_column low, enum detection_column high,
-                      enum detection_column center, enum detection_column size, double *ret_low, double *ret_high)
+/* The ends of a box along an axis of which two ends, one end and the size, or the center and the size are known; what
+ * is not known is NaN. */
+static void find_ends(const struct detection_row *row, const struct box_axis *axis, double *ret_low, double *ret_high)
 {
     const double *values = row->values;
+    double low = values[axis->low], high = values[axis->high];
 
-    *ret_low = isnan(values[low]) ? values[center] - values[size] / 2 : values[low];
-    *ret_high = isnan(values[high]) ? *ret_low + values[size] : values[high];
+    *ret_low = isnan(low) ? values[axis->center] - values[axis->size] / 2 : low;
+    *ret_high = isnan(high) ? *ret_low + values[axis->size] : high;
 }
 
 static void make_detection(const struct detection_reader *reader, size_t row, struct detection *ret)
@@ -334,8 +340,8 @@ static void make_detection(const struct detection_reader *reader, size_t row, st
                               .score = values[DETECTION_SCORE],
                               .label = values[DETECTION_LABEL],
                               .image = (int64_t)(row / reader->rows.rows)};
-    find_ends(&read, DETECTION_X1, DETECTION_X2, DETECTION_CENTER_X, DETECTION_WIDTH, &ret->x1, &ret->x2);
-    find_ends(&read, DETECTION_Y1, DETECTION_Y2, DETECTION_CENTER_Y, DETECTION_HEIGHT, &ret->y1, &ret->y2);
+    find_ends(&read, &horizontal, &ret->x1, &ret->x2);
+    find_ends(&read, &vertical, &ret->y1, &ret->y2);
     if (reader->has_images && fabs(values[DETECTION_IMAGE]) <= MOST_IMAGES)
         ret->image = (int64_t)values[DETECTION_IMAGE];
     else if (reader->has_images)

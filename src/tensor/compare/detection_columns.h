@@ -1,8 +1,8 @@
 /* tensor/compare/detection_columns.h: what the columns of a detector's outputs contain, and reading detections.
  *
  * An output has one row for each detection along the axis in front of the last one, and one column for each number. An
- * axis in front of the rows counts images; axes of length 1 between them do not matter: (N, 6), (B, N, 6), (1, 1, N, 7).
- * An output with a single column may lack the last axis: scores of (B, N).
+ * axis in front of the rows counts images; further axes of length 1 behind it do not matter: (N, 6), (B, N, 6),
+ * (1, 1, N, 7). An output with a single column may lack the last axis: scores of (B, N).
  */
 #ifndef TENSOR_COMPARE_DETECTION_COLUMNS_H
 #define TENSOR_COMPARE_DETECTION_COLUMNS_H
@@ -73,9 +73,9 @@ struct detection_source {
 /* Greatest number of rows that are read. */
 #define DETECTIONS_MOST_ROWS ((size_t)1 << 20)
 
-/* Reads the detections of all sources, of which one has boxes. Rows behind the count of an image are left out, and so is
- * padding: a negative image or label, or an empty box without a score. With DETECTION_SELECTED only the selected rows
- * are read, whose corners may be any opposite ones; indices out of range give a detection that matches nothing.
+/* Reads the detections of all sources, of which one has boxes. Rows behind the count of an image are left out, and so
+ * is padding: a negative image or label, or an empty box without a score. With DETECTION_SELECTED only the selected
+ * rows are read, whose corners may be any opposite ones; indices out of range give a detection that matches nothing.
  * ERR_INVALID if the numbers of rows differ, ERR_UNSUPPORTED for too many rows. The caller frees ret->items, also after
  * an error. */
 int detections_read(const struct detection_source *sources, size_t count, struct detections *ret, struct error *err);

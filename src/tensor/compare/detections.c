@@ -9,6 +9,9 @@
 
 #define NO_PARTNER SIZE_MAX
 
+/* In units of the tolerance: scores of a smaller range are all close to the lowest one, which then is no cut. */
+#define LEAST_SCORE_RANGE 10
+
 static double find_area(double x1, double y1, double x2, double y2)
 {
     return x2 > x1 && y2 > y1 ? (x2 - x1) * (y2 - y1) : 0;
@@ -54,7 +57,7 @@ static double find_overlap(const struct image *image, size_t a, size_t b)
     return iou >= image->criteria->iou ? iou : -1;
 }
 
-static void join(struct image *image, size_t a, size_t b)
+static void join_detections(struct image *image, size_t a, size_t b)
 {
     image->first_partner[a] = b;
     image->second_partner[b] = a;
@@ -76,30 +79,30 @@ static void match_nearest(struct image *image)
             }
         }
         if (best != NO_PARTNER)
-            join(image, a, best);
+            join_detections(image, a, best);
     }
 }
 
 /* An augmenting path in search: `from[b]` is the detection of the first output from which `b` was reached, or
  * NO_PARTNER; `queue` has those of the first output that are still to be looked at. */
-struct path_search {
+struct partner_search {
     size_t *from, *queue;
     size_t queued, taken;
 };
 
 /* Joins along the path that ends at `b`, which is free. */
-static void join_path(struct image *image, const struct path_search *search, size_t b)
+static void join_path(struct image *image, const struct partner_search *search, size_t b)
 {
     while (b != NO_PARTNER) {
         size_t a = search->from[b], next = image->first_partner[a];
 
-        join(image, a, b);
+        join_detections(image, a, b);
         b = next;
     }
 }
 
 /* Looks for a partner of `start`, whose finding may give others new partners. */
-static bool find_path(struct image *image, struct path_search *search, size_t start)
+static bool find_path(struct image *image, struct partner_search *search, size_t start)
 {
     search->queue[0] = start;
     search->queued = 1;
@@ -126,7 +129,7 @@ static bool find_path(struct image *image, struct path_search *search, size_t st
  * look at each pair once. */
 static void complete_matching(struct image *image)
 {
-    struct path_search search = {0};
+    struct partner_search search = {0};
     bool *dead = memory_alloc_zero(image->second_count + 1, sizeof(*dead));
 
     search.from = memory_alloc_zero(image->second_count + 1, sizeof(*search.from));
@@ -147,15 +150,6 @@ static void complete_matching(struct image *image)
     free(dead);
 }
 
-static double find_lowest_score(const struct detection *items, size_t count)
-{
-    double ret = INFINITY;
-
-    for (size_t i = 0; i < count; i++)
-        ret = items[i].score < ret ? items[i].score : ret;
-    return ret;
-}
-
 /* One output's detections of an image, seen from the other one. */
 struct image_side {
     const struct detection *items;
@@ -172,9 +166,15 @@ static struct image_side side_of(const struct image *image, bool is_second)
 /* The cut of an output that lacks detections; NAN: unknown. */
 static double find_cut(const struct image *image, const struct image_side *side)
 {
+    double lowest = INFINITY, greatest = -INFINITY;
+
     if (!image->criteria->has_scores || !isnan(image->criteria->cut))
         return image->criteria->cut;
-    return side->count > 0 ? find_lowest_score(side->items, side->count) : NAN;
+    for (size_t i = 0; i < side->count; i++) {
+        lowest = fmin(lowest, side->items[i].score);
+        greatest = side->partner[i] != NO_PARTNER ? fmax(greatest, side->items[i].score) : greatest;
+    }
+    return greatest - lowest >= LEAST_SCORE_RANGE * image->criteria->score_tolerance ? lowest : NAN;
 }
 
 /* Whether the other output has a detection without a partner at the same place: then the two disagree on what is there,

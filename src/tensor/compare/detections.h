@@ -50,7 +50,7 @@ struct detection_agreement {
     size_t first, second; /* detections of each output */
     size_t matched;       /* pairs */
     size_t lone;          /* without a partner, of both outputs, except for those at the cut */
-    size_t at_cut;        /* without a partner, with a score within the tolerance of the other's cut, or below a given one */
+    size_t at_cut;        /* without a partner, close to the cut of the other output, or below a given one */
     double lowest_cut;    /* over the images with such detections; NAN: none */
     size_t moved;         /* matched, in another place among the matched detections of the image */
     bool moved_are_ties;  /* the scores at each such place are within the tolerance, too */
@@ -62,10 +62,10 @@ double detection_iou(const struct detection *a, const struct detection *b);
 
 /* Compares two sets; `b` is the reference. Both are sorted by image, and keep their order within each.
  *
- * Without a given cut that of an output is the lowest score that it has in the image; if it has no detections, there is
- * none. A detection is not at the cut if the other output has one without a partner at the same place. NaN matches
- * nothing. ERR_UNSUPPORTED for more than
- * DETECTIONS_MOST_PAIRS in an image. */
+ * Without a given cut that of an output is the lowest score that it has in the image. There is none if the greatest
+ * score with a partner is not above it by ten times the tolerance: then all scores are close to the lowest one. A
+ * detection is not at the cut if the other output has one without a partner at the same place. NaN matches nothing.
+ * ERR_UNSUPPORTED for more than DETECTIONS_MOST_PAIRS in an image. */
 int detections_compare(struct detections *a, struct detections *b, const struct detection_criteria *criteria,
                        struct detection_agreement *ret, struct error *err);
 

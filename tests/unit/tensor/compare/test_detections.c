@@ -104,11 +104,22 @@ static void the_count_may_differ_at_the_cut_only(void **state)
 
 static void a_higher_score_than_the_other_outputs_lowest_is_no_tie(void **state)
 {
-    struct detection a[] = {square(0, 1, 0.9)}, b[] = {square(50, 1, 0.8)};
+    struct detection a[] = {square(0, 1, 0.95), square(50, 1, 0.7)};
+    struct detection b[] = {square(0, 1, 0.95), square(100, 1, 0.5)};
     struct detection_agreement agreement = COMPARE(a, b);
 
     assert_int_equal(agreement.lone, 2);
     assert_int_equal(agreement.at_cut, 0);
+}
+
+static void scores_that_are_all_close_have_no_cut(void **state)
+{
+    struct detection a[] = {square(0, 1, 0.999), square(50, 1, 0.995), square(100, 1, 0.992)};
+    struct detection b[] = {square(0, 1, 0.999), square(100, 1, 0.992)};
+
+    assert_int_equal(COMPARE(a, b).at_cut, 0);
+    assert_int_equal(COMPARE(a, b).lone, 1);
+    assert_int_equal(compare(a, 3, b, 2, 0.99).at_cut, 1);
 }
 
 static void detections_that_disagree_at_one_place_are_no_ties(void **state)
@@ -248,6 +259,7 @@ int main(void)
         cmocka_unit_test(label_score_and_overlap_must_match),
         cmocka_unit_test(the_count_may_differ_at_the_cut_only),
         cmocka_unit_test(a_higher_score_than_the_other_outputs_lowest_is_no_tie),
+        cmocka_unit_test(scores_that_are_all_close_have_no_cut),
         cmocka_unit_test(detections_that_disagree_at_one_place_are_no_ties),
         cmocka_unit_test(nothing_is_a_tie_without_detections_of_both_outputs),
         cmocka_unit_test(a_given_cut_excuses_what_is_close_to_it_or_below),
