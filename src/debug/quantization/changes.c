@@ -55,6 +55,8 @@ int quantizer_changes_apply(const struct quantization_subject *subject, const st
 
     if (rc == 0 && bitset_count(&changes->off) > 0)
         rc = quantizers_bypass(model, &subject->quantizers, &changes->off, knowledge.twins, err);
+    if (rc == 0)
+        rc = expansion_undo(&subject->expansion, model, err);
     if (rc < 0)
         model_free(model);
     else

@@ -232,8 +232,17 @@ static int64_t axis_of_node(const struct quantizers *quantizers, uint32_t node)
     return -1;
 }
 
-/* Finds the axes of changed scales, and the domain of their operators. Nodes keep their numbers as long as none is
- * removed. Quantizers do not: two that share a constant may be merged. */
+/* The axis of the scales of a quantizer of the subject in a model with changes: values keep their numbers. Quantizers do
+ * not: two that share a constant may be merged. */
+static int64_t axis_in(const struct quantization_subject *subject, size_t quantizer, const struct model *model,
+                       const struct quantizers *quantizers)
+{
+    const struct node *node = &subject->model->nodes.items[subject->quantizers.items[quantizer].dequantize.items[0]];
+
+    return axis_of_node(quantizers, model->values.items[model_edge(subject->model, node->outputs, 0)].producer);
+}
+
+/* Finds the axes of changed scales, and the domain of their operators. */
 static int look_at_refined(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     size_t count = lab->subject->quantizers.count;
@@ -251,9 +260,8 @@ static int look_at_refined(struct quantization_lab *lab, struct quantization_ans
     answer->axes = memory_alloc_zero(count, sizeof(*answer->axes));
     quantizers_find(model, NULL, &after);
     for (size_t i = 0; i < count; i++)
-        answer->axes[i] = answer->repair.how[i] != REFINE_NOT
-                              ? axis_of_node(&after, lab->subject->quantizers.items[i].dequantize.items[0])
-                              : -1;
+        answer->axes[i] =
+            answer->repair.how[i] != REFINE_NOT ? axis_in(lab->subject, i, model, &after) : -1;
     quantizers_release(&after);
     model_free(model);
     return 0;

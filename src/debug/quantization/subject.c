@@ -19,9 +19,12 @@ int quantization_subject_open(const char *path, const char *float_path, struct q
     rc = open_lowered(path, &ret->model, err);
     if (rc == 0 && float_path != NULL)
         rc = open_lowered(float_path, &ret->float_model, err);
+    if (rc == 0)
+        rc = expansion_make(ret->model, &ret->expansion, err);
     if (rc < 0)
         goto failed;
     quantizers_find(ret->model, NULL, &ret->quantizers);
+    expansion_name_quantizers(&ret->expansion, ret->model, &ret->quantizers);
     if (ret->quantizers.count == 0) {
         rc = error_set(err, ERR_INVALID,
                        "'%s' has no quantizers%s (QuantizeLinear, DequantizeLinear or quantized operators)", path,
@@ -43,6 +46,7 @@ void quantization_subject_release(struct quantization_subject *subject)
     if (subject->twins.count > 0)
         quantizer_twins_release(&subject->twins);
     quantizers_release(&subject->quantizers);
+    expansion_release(&subject->expansion);
     model_free(subject->float_model);
     model_free(subject->model);
     *subject = (struct quantization_subject){0};

@@ -7,12 +7,13 @@
 #ifndef DEBUG_QUANTIZATION_SUBJECT_H
 #define DEBUG_QUANTIZATION_SUBJECT_H
 
-#include "onnx/quantizer/quantizers.h"
+#include "onnx/quantizer/expansion.h"
 #include "onnx/quantizer/twins.h"
 
 struct quantization_subject {
-    struct model *model;       /* its constants are lowered */
+    struct model *model;       /* its constants are lowered, and operators with packed weights are expanded */
     struct model *float_model; /* likewise; NULL: none */
+    struct expansion expansion; /* to restore these operators in copies of the model */
     struct quantizers quantizers;
     struct quantizer_twins twins; /* one for each quantizer if there is a float model; else none */
 };

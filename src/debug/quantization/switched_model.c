@@ -347,6 +347,8 @@ int switched_model_new(const struct quantization_subject *subject, struct switch
     switching.owners = memory_alloc_zero(switched->copy->nodes.count + 1, sizeof(*switching.owners));
     unused_names_init(&switching.names, switched->copy, &switched->copy->arena);
     rc = make_nodes(&switching, err);
+    if (rc == 0)
+        rc = expansion_undo(&subject->expansion, switched->copy, err);
     unused_names_release(&switching.names);
     free(switching.fields.items);
     free(switching.owners);

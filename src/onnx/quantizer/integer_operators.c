@@ -24,6 +24,10 @@ enum { NONE = OPERAND_OMITTED, CONCAT_FIRST = 2, CONCAT_STEP = 3 };
     {                                                                                                                  \
         .place = (p), .scale = NONE, .zero_point = NONE, .is_bias = true                                               \
     }
+#define EXPERTS(p, s, z)                                                                                               \
+    {                                                                                                                  \
+        .place = (p), .scale = (s), .zero_point = (z), .block_size = "block_size", .bits = "expert_weight_bits"        \
+    }
 
 static const struct {
     const char *op_type;
@@ -52,6 +56,7 @@ static const struct {
     {"QAttention", false, 2, {INPUT(0, 3, 6), ALONG(1, 4, 7, -1)}},
     {"MatMulNBits", false, 1, {{.place = 1, .scale = 2, .zero_point = 3, .block_size = "block_size", .bits = "bits"}}},
     {"GatherBlockQuantized", false, 1, {{.scale = 2, .zero_point = 3, .block_size = "block_size", .bits = "bits"}}},
+    {"QMoE", false, 3, {EXPERTS(2, 3, 11), EXPERTS(5, 6, 12), EXPERTS(8, 9, 13)}},
 };
 
 static bool domain_is_microsoft(const struct node *node)

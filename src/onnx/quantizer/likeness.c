@@ -20,6 +20,8 @@ struct text node_float_operator(const struct node *node)
                      {"MatMulIntegerToFloat", "MatMul"},
                      {"DynamicQuantizeMatMul", "MatMul"},
                      {"MatMulNBits", "MatMul"},
+                     {"GatherBlockQuantized", "Gather"},
+                     {"QMoE", "MoE"},
                      {"QGemm", "Gemm"}};
     struct text name = node->op_type;
 
