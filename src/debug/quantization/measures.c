@@ -120,24 +120,16 @@ static bool is_usable(float scale)
     return scale > 0 && isfinite(scale);
 }
 
-static void note_value(struct tensor_measuring *measuring, size_t scale, float value)
+/* Adds a finite value and the level in its place; `clipped`: it is out of the range of the levels. */
+static void note_quantized(struct tensor_measuring *measuring, size_t scale, float value, int64_t level, bool clipped)
 {
     struct share *share = &measuring->shares[scale];
-    float size = measuring->scales[scale], quotient;
-    int64_t zero_point = quantizer_zero_point(measuring->quantizer, scale), level;
-    bool clipped = false;
+    float size = measuring->scales[scale];
+    int64_t zero_point = quantizer_zero_point(measuring->quantizer, scale);
     double dequantized, error;
 
-    measuring->elements++;
-    if (!isfinite(value)) {
-        measuring->not_finite++;
-        return;
-    }
-    value = fminf(fmaxf(value, measuring->least_let_through), measuring->largest_let_through);
-    quotient = is_usable(size) ? value / size : 0;
     measuring->least = fminf(measuring->least, value);
     measuring->largest = fmaxf(measuring->largest, value);
-    level = levels_find(&measuring->levels, quotient, zero_point, &clipped);
     note_level(measuring, scale, zero_point, level);
     measuring->clipped += clipped;
     measuring->clipped_below += clipped && level == 0;
@@ -149,13 +141,42 @@ static void note_value(struct tensor_measuring *measuring, size_t scale, float v
     share->noise.noise += error * error;
 }
 
-int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor *values, struct error *err)
+/* The level of a stored number: an integer, or a float of few bits. */
+static int64_t stored_level(const struct tensor_measuring *measuring, double number, int64_t zero_point)
+{
+    bool clipped;
+
+    return levels_find(&measuring->levels, (float)(number - (double)zero_point), zero_point, &clipped);
+}
+
+/* `stored`: the number in place of the value; NULL: the value rounded to the nearest level. */
+static void note_value(struct tensor_measuring *measuring, size_t scale, float value, const double *stored)
+{
+    float size = measuring->scales[scale];
+    int64_t zero_point = quantizer_zero_point(measuring->quantizer, scale), level;
+    bool clipped = false;
+
+    measuring->elements++;
+    if (!isfinite(value) || (stored != NULL && !isfinite(*stored))) {
+        measuring->not_finite++;
+        return;
+    }
+    value = fminf(fmaxf(value, measuring->least_let_through), measuring->largest_let_through);
+    level = levels_find(&measuring->levels, is_usable(size) ? value / size : 0, zero_point, &clipped);
+    if (stored != NULL)
+        level = stored_level(measuring, *stored, zero_point);
+    note_quantized(measuring, scale, value, level, clipped);
+}
+
+/* Adds values, and the numbers stored in their place, if `stored` is not NULL. */
+static int add_values(struct tensor_measuring *measuring, const struct tensor *values, const struct tensor *stored,
+                      struct error *err)
 {
     enum arithmetic arithmetic = elements_arithmetic(values->type);
     size_t total = tensor_elements(values);
     struct scale_layout layout;
     float numbers[ELEMENTS_RUN];
-    double wide[ELEMENTS_RUN];
+    double wide[ELEMENTS_RUN], levels[ELEMENTS_RUN];
     int rc = lay_out(measuring, &values->shape, &layout, err);
 
     if (rc < 0)
@@ -173,10 +194,36 @@ int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor
             for (size_t i = 0; i < count; i++)
                 numbers[i] = (float)wide[i];
         }
+        if (stored != NULL)
+            elements_to_float64(stored, first, count, levels);
         for (size_t i = 0; i < count; i++)
-            note_value(measuring, scale_layout_index(&layout, first + i), numbers[i]);
+            note_value(measuring, scale_layout_index(&layout, first + i), numbers[i],
+                       stored != NULL ? &levels[i] : NULL);
     }
     return 0;
+}
+
+int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor *values, struct error *err)
+{
+    return add_values(measuring, values, NULL, err);
+}
+
+static int check_stored(const struct tensor_measuring *measuring, const struct tensor *stored, struct error *err)
+{
+    return stored->type == measuring->quantizer->type
+               ? 0
+               : error_set(err, ERR_INVALID, "'%s' is %s, not %s", measuring->quantizer->name,
+                           data_type_name(stored->type), data_type_name(measuring->quantizer->type));
+}
+
+int tensor_measuring_add_pair(struct tensor_measuring *measuring, const struct tensor *values,
+                              const struct tensor *stored, struct error *err)
+{
+    int rc = check_stored(measuring, stored, err);
+
+    if (rc == 0 && !shape_equal(&values->shape, &stored->shape))
+        rc = error_set(err, ERR_INVALID, "the float values of '%s' have another shape", measuring->quantizer->name);
+    return rc < 0 ? rc : add_values(measuring, values, stored, err);
 }
 
 int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct tensor *stored, struct error *err)
@@ -185,11 +232,10 @@ int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct
     struct scale_layout layout;
     int rc = lay_out(measuring, &stored->shape, &layout, err);
 
+    if (rc == 0)
+        rc = check_stored(measuring, stored, err);
     if (rc < 0)
         return rc;
-    if (stored->type != measuring->quantizer->type)
-        return error_set(err, ERR_INVALID, "'%s' is %s, not %s", measuring->quantizer->name,
-                         data_type_name(stored->type), data_type_name(measuring->quantizer->type));
     measuring->of_stored = true;
     for (size_t first = 0; first < total; first += ELEMENTS_RUN) {
         size_t count = elements_in_run(total, first);
@@ -199,15 +245,13 @@ int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct
         for (size_t i = 0; i < count; i++) {
             size_t scale = scale_layout_index(&layout, first + i);
             int64_t zero_point = quantizer_zero_point(measuring->quantizer, scale);
-            bool clipped;
 
             measuring->elements++;
             if (!isfinite(numbers[i])) {
                 measuring->not_finite++;
                 continue;
             }
-            note_level(measuring, scale, zero_point,
-                       levels_find(&measuring->levels, (float)(numbers[i] - (double)zero_point), zero_point, &clipped));
+            note_level(measuring, scale, zero_point, stored_level(measuring, numbers[i], zero_point));
             measuring->shares[scale].has_values_but_zero |= numbers[i] != (double)zero_point;
         }
     }

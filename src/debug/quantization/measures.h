@@ -48,6 +48,12 @@ void tensor_measuring_bound(struct tensor_measuring *measuring, float least, flo
 /* Measures floating values. ERR_INVALID if the scales do not match the shape; ERR_UNSUPPORTED for other types. */
 int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor *values, struct error *err);
 
+/* The same for floating values and the numbers stored in their place, of the quantizer's type and of the same shape.
+ * Noise, levels and zeros are those of the stored numbers; `clipped` counts values out of range. ERR_INVALID for another
+ * type or shape. */
+int tensor_measuring_add_pair(struct tensor_measuring *measuring, const struct tensor *values,
+                              const struct tensor *stored, struct error *err);
+
 /* The same for stored values of the quantizer's type: the original values are unknown, and so are noise and clipping.
  * */
 int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct tensor *stored, struct error *err);

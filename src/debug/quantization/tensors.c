@@ -48,14 +48,17 @@ static int add_constant(const struct values_measuring *measuring, size_t index, 
     const struct tensor *constant = switched_model_constant(switched, index);
     struct model *model = measuring->subject->model;
     struct tensor stored;
+    bool is_stored = measuring->subject->quantizers.items[index].form == QUANTIZER_STORED;
     int rc;
 
-    if (constant != NULL)
+    if (constant != NULL && !is_stored)
         return tensor_measuring_add(values, constant, err);
     rc = external_tensor_borrow(
         model, model->initializers.items[value_of(measuring->subject, index)->initializer].message, &stored, err);
     if (rc < 0)
         return rc;
+    if (constant != NULL)
+        return tensor_measuring_add_pair(values, constant, &stored, err);
     if (measuring->subject->quantizers.items[index].form == QUANTIZER_PAIR)
         return tensor_measuring_add(values, &stored, err);
     measuring->items[index].of_stored = true;
