@@ -297,7 +297,7 @@ int quantizers_bypass(struct model *model, const struct quantizers *quantizers, 
         bypass.read_instead[i] = bypass.made_as[i] = VALUE_NONE;
     for (size_t i = bitset_next(off, 0); rc == 0 && i < off->size; i = bitset_next(off, i + 1)) {
         rc = leave_out_quantizers(&bypass, i, err);
-        computes_scales |= quantizers->items[i].dynamic;
+        computes_scales |= quantizers->items[i].dynamic || quantizers->items[i].groups != NULL;
     }
     if (rc < 0)
         goto done;

@@ -7,6 +7,7 @@
 
 #include "onnx/external/tensor.h"
 #include "onnx/model/graph_view.h"
+#include "onnx/proto/node_attribute.h"
 #include "tensor/values/elements.h"
 
 struct parameter_reader {
@@ -70,6 +71,61 @@ static bool read_parameter_constant(struct parameter_reader *reader, uint32_t va
         return false;
     }
     return true;
+}
+
+/* ---- Groups ---- */
+
+/* The constant that a Gather along axis 0 with constant indices reads, and the indices; VALUE_NONE: no such Gather. */
+static uint32_t gathered_constant(const struct model *model, uint32_t value, uint32_t *ret_indices)
+{
+    const struct node *node = value != VALUE_NONE ? model_producer(model, value) : NULL;
+    uint32_t from;
+
+    if (node == NULL || !node_is(node, "Gather") || node_attribute_integer(node->message, "axis", 0) != 0)
+        return VALUE_NONE;
+    from = node_input(model, node, 0);
+    *ret_indices = node_input(model, node, 1);
+    if (from == VALUE_NONE || *ret_indices == VALUE_NONE ||
+        model->values.items[from].initializer == INITIALIZER_NONE ||
+        model->values.items[*ret_indices].initializer == INITIALIZER_NONE)
+        return VALUE_NONE;
+    return from;
+}
+
+/* If scales and zero points are gathered for each slice along axis 0: reads the group of each slice, and replaces both
+ * parameters by those of the groups. */
+static void read_groups(struct parameter_reader *reader, struct quantizer_parameters *parameters)
+{
+    struct quantizer *quantizer = reader->quantizer;
+    uint32_t indices, others = VALUE_NONE, scale, zero_point = VALUE_NONE;
+    struct value_type type;
+    struct tensor stored;
+    int32_t *groups;
+
+    scale = gathered_constant(reader->model, parameters->scale, &indices);
+    if (parameters->zero_point != VALUE_NONE)
+        zero_point = gathered_constant(reader->model, parameters->zero_point, &others);
+    if (scale == VALUE_NONE || (parameters->zero_point != VALUE_NONE && (zero_point == VALUE_NONE || others != indices)) ||
+        parameters->block_size != 1 || parameters->axis != 0 || !quantizer->has_shape || quantizer->shape.rank == 0)
+        return;
+    quantizer_tensor_type(reader->model, reader->known, scale, &type);
+    if (!type.has_shape || type.shape.rank == 0 || !read_parameter_constant(reader, indices, "group of scales", &stored))
+        return;
+    if (elements_arithmetic(stored.type) != ARITHMETIC_INTEGER || stored.shape.rank != 1 ||
+        stored.shape.dims[0] != quantizer->shape.dims[0])
+        return;
+    groups = arena_alloc(reader->arena, (tensor_elements(&stored) + 1) * sizeof(*groups));
+    for (size_t i = 0; i < tensor_elements(&stored); i++) {
+        uint64_t group;
+
+        elements_to_integers(&stored, i, 1, &group);
+        if (group >= (uint64_t)type.shape.dims[0] || group > INT32_MAX)
+            return;
+        groups[i] = (int32_t)group;
+    }
+    quantizer->groups = groups;
+    parameters->scale = scale;
+    parameters->zero_point = zero_point;
 }
 
 static void read_scale_values(struct parameter_reader *reader, uint32_t value)
@@ -207,6 +263,8 @@ static void check_block_size(struct parameter_reader *reader)
     for (size_t i = 0; quantizer->has_shape && i < shape->rank; i++) {
         int64_t size = shape->dims[i];
 
+        if (quantizer->groups != NULL && i == (size_t)quantizer->axis)
+            continue;
         if (size >= 0 && i == (size_t)quantizer->axis)
             size = size / quantizer->block_size + (size % quantizer->block_size != 0);
         if (size >= 0 && size != scale->dims[i]) {
@@ -254,6 +312,7 @@ void quantizer_read_parameters(struct model *model, const struct known_types *kn
 {
     struct parameter_reader reader = {model, known, arena, quantizer};
     uint32_t initializer = model->values.items[quantizer->tensor].initializer;
+    struct quantizer_parameters constants = *parameters;
     struct value_type type;
 
     quantizer_tensor_type(model, known, quantizer->tensor, &type);
@@ -264,7 +323,8 @@ void quantizer_read_parameters(struct model *model, const struct known_types *kn
     quantizer->has_shape = type.not_a_tensor == NULL && type.has_shape;
     if (quantizer->has_shape)
         quantizer->shape = type.shape;
-    read_scale_values(&reader, parameters->scale);
-    read_zero_point(&reader, parameters->zero_point);
-    read_quantization_axis(&reader, parameters);
+    read_groups(&reader, &constants);
+    read_scale_values(&reader, constants.scale);
+    read_zero_point(&reader, constants.zero_point);
+    read_quantization_axis(&reader, &constants);
 }

@@ -63,6 +63,12 @@ bool scale_layout_of(const struct quantizer *quantizer, const struct shape *shap
         return tensor_elements(&quantizer->scale) == length;
     ret->block_size = (size_t)quantizer->block_size;
     ret->blocks = length / ret->block_size + (length % ret->block_size != 0);
+    ret->groups = quantizer->groups;
+    if (ret->groups != NULL) {
+        if (axis >= scale->rank || !quantizer->has_shape || quantizer->shape.dims[axis] != shape->dims[axis])
+            return false;
+        ret->blocks = (size_t)scale->dims[axis];
+    }
     for (size_t i = 0; i < shape->rank; i++)
         if (scale->rank != shape->rank || scale->dims[i] != (i == axis ? (int64_t)ret->blocks : shape->dims[i]))
             return false;

@@ -33,6 +33,8 @@ struct quantizer {
     struct shape shape;        /* of the tensor; -1: a dynamic dimension */
     int64_t axis;              /* axis of the scales; -1: one scale for the whole tensor */
     int64_t block_size;        /* elements along the axis that share a scale; 0: not in blocks */
+    const int32_t *groups;     /* for each slice along the axis the index of its scales; NULL: in order. With it,
+                                * block_size is 1, and `scale` has one slice for each group */
     bool dynamic;              /* scale or zero point are computed */
     bool overflows;            /* values out of range become infinite or NaN instead of being clipped: float8 only */
     struct tensor scale;       /* float32, aligned; rank 1, or with blocks the tensor's rank. Zeroed if unknown */
@@ -69,6 +71,7 @@ struct scale_layout {
     size_t inner;  /* contiguous elements of a slice */
     size_t length; /* 1: a single scale */
     size_t block_size, blocks;
+    const int32_t *groups; /* index of the block of each slice; NULL: in order */
 };
 
 /* False if the scales do not fit a tensor of this shape, or are unknown. */
@@ -82,8 +85,8 @@ static inline size_t scale_layout_index(const struct scale_layout *layout, size_
 
     if (layout->block_size == 0)
         return along;
-    return (slice / layout->length * layout->blocks + along / layout->block_size) * layout->inner +
-           element % layout->inner;
+    along = layout->groups != NULL ? (size_t)layout->groups[along] : along / layout->block_size;
+    return (slice / layout->length * layout->blocks + along) * layout->inner + element % layout->inner;
 }
 
 /* Dequantizes `count` (at most ELEMENTS_RUN) elements of a stored constant from `first` on, as DequantizeLinear does.

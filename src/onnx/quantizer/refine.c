@@ -327,6 +327,8 @@ static const char *explain_unrefinable(const struct model *model, const struct q
         return quantizer->problem;
     if (quantizer->dynamic || quantizer->scale.data == NULL)
         return "its scale is computed";
+    if (quantizer->groups != NULL)
+        return "its scales are gathered for each slice";
     if (quantizer->role == QUANTIZER_BIAS || quantizer_type_bits(quantizer->type) == 0)
         return "it is a bias, or not an integer type of 4 or 8 bits";
     if (quantizer->scale_type != DATA_FLOAT32 || node_converts_result(model, quantizer))

@@ -52,10 +52,13 @@ static const struct result_table quantizer_table = {
     .columns = quantizer_columns,
     .column_count = ARRAY_LEN(quantizer_columns)};
 
-/* "tensor", "axis 0", "blocks of 32 along axis 1" */
+/* "tensor", "axis 0", "blocks of 32 along axis 1", "4 groups along axis 0, assigned by index" */
 static void add_granularity(const struct quantizer *quantizer, struct string_builder *ret)
 {
-    if (quantizer->block_size > 0)
+    if (quantizer->groups != NULL && quantizer->axis >= 0)
+        string_add_format(ret, "%lld groups along axis %lld, assigned by index",
+                          (long long)quantizer->scale.shape.dims[quantizer->axis], (long long)quantizer->axis);
+    else if (quantizer->block_size > 0)
         string_add_format(ret, "blocks of %lld along axis %lld", (long long)quantizer->block_size,
                           (long long)quantizer->axis);
     else if (quantizer->axis >= 0)
