@@ -36,6 +36,7 @@ struct quantization_command {
     struct quantization_table table;
     struct quantization_rewriting rewriting;
     struct quantization_traps traps;
+    struct weight_faults faults;
     struct debug_outputs outputs;
     struct quantization_session search;
     bool data_are_generated;
@@ -114,10 +115,12 @@ static int measure_and_search(struct quantization_command *command, struct error
                                          .table = &command->table,
                                          .rewriting = &command->rewriting,
                                          .traps = &command->traps,
+                                         .faults = &command->faults,
                                          .float_path = command->study.float_path,
                                          .data_are_generated = command->data_are_generated};
     quantization_rewriting_read(&command->study, &command->rewriting);
     quantization_traps_find(&command->subject, system_saturates_products(), &command->rewriting, &command->traps);
+    weight_faults_find(&command->subject, &command->faults);
     quantization_result_fill(&table, result);
     result_log(result, context->log);
     if (quantization_search_is_wanted(context, settings)) {
@@ -160,6 +163,7 @@ static int debug_quantization_run(const struct command_context *context,
     debug_outputs_close(&command.outputs);
     quantization_session_release(&command.search);
     quantization_traps_release(&command.traps);
+    weight_faults_release(&command.faults);
     quantization_rewriting_release(&command.rewriting);
     quantization_table_release(&command.table);
     data_loader_free(command.study.loader);

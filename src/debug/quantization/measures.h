@@ -49,8 +49,8 @@ void tensor_measuring_bound(struct tensor_measuring *measuring, float least, flo
 int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor *values, struct error *err);
 
 /* The same for floating values and the numbers stored in their place, of the quantizer's type and of the same shape.
- * Noise, levels and zeros are those of the stored numbers; `clipped` counts values out of range. ERR_INVALID for another
- * type or shape. */
+ * Noise, levels and zeros are those of the stored numbers; `clipped` counts values out of range. ERR_INVALID for
+ * another type or shape. */
 int tensor_measuring_add_pair(struct tensor_measuring *measuring, const struct tensor *values,
                               const struct tensor *stored, struct error *err);
 

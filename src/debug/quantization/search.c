@@ -232,8 +232,8 @@ static int64_t axis_of_node(const struct quantizers *quantizers, uint32_t node)
     return -1;
 }
 
-/* The axis of the scales of a quantizer of the subject in a model with changes: values keep their numbers. Quantizers do
- * not: two that share a constant may be merged. */
+/* The axis of the scales of a quantizer of the subject in a model with changes: values keep their numbers. Quantizers
+ * do not: two that share a constant may be merged. */
 static int64_t axis_in(const struct quantization_subject *subject, size_t quantizer, const struct model *model,
                        const struct quantizers *quantizers)
 {
@@ -260,8 +260,7 @@ static int look_at_refined(struct quantization_lab *lab, struct quantization_ans
     answer->axes = memory_alloc_zero(count, sizeof(*answer->axes));
     quantizers_find(model, NULL, &after);
     for (size_t i = 0; i < count; i++)
-        answer->axes[i] =
-            answer->repair.how[i] != REFINE_NOT ? axis_in(lab->subject, i, model, &after) : -1;
+        answer->axes[i] = answer->repair.how[i] != REFINE_NOT ? axis_in(lab->subject, i, model, &after) : -1;
     quantizers_release(&after);
     model_free(model);
     return 0;

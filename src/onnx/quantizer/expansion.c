@@ -58,24 +58,30 @@ static int add_unpacked_constant(struct expanding *expanding, struct text base, 
 static int add_unpacked_weight(struct expanding *expanding, struct expanded_weight *weight, struct error *err)
 {
     struct unpacked_weight unpacked SCOPED(unpacked_weight_release) = {0};
-    struct text base = value_name(expanding->model, weight->packed.data);
+    const struct {
+        const char *suffix;
+        const struct tensor *tensor;
+        uint32_t *ret;
+    } parts[] = {
+        {"_unpacked", &unpacked.integers, &weight->integers},
+        {"_unpacked_scale", &unpacked.scale, &weight->scale},
+        {"_unpacked_zero_point", &unpacked.zero_point, &weight->zero_point},
+        {"_unpacked_groups", &unpacked.groups, &weight->groups},
+    };
     int rc = packed_weight_unpack(expanding->model, &weight->packed, &unpacked, &weight->why_not, err);
 
     if (rc < 0 || weight->why_not != NULL)
         return rc;
     weight->axis = unpacked.axis;
     weight->block_size = unpacked.block_size;
-    rc = add_unpacked_constant(expanding, base, "_unpacked", &unpacked.integers, &weight->integers, err);
-    if (rc == 0)
-        rc = add_unpacked_constant(expanding, base, "_unpacked_scale", &unpacked.scale, &weight->scale, err);
-    if (rc == 0)
-        rc = add_unpacked_constant(expanding, base, "_unpacked_zero_point", &unpacked.zero_point, &weight->zero_point,
-                                   err);
-    if (rc == 0)
-        rc = add_unpacked_constant(expanding, base, "_unpacked_groups", &unpacked.groups, &weight->groups, err);
-    if (rc == 0)
-        weight->scale_bytes = constant_bytes(expanding->model, weight->scale);
-    return rc;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        rc = add_unpacked_constant(expanding, value_name(expanding->model, weight->packed.data), parts[i].suffix,
+                                   parts[i].tensor, parts[i].ret, err);
+        if (rc < 0)
+            return rc;
+    }
+    weight->scale_bytes = constant_bytes(expanding->model, weight->scale);
+    return 0;
 }
 
 /* The entry of a node's weight; of several nodes with the same weight there is one. `*ret` is an index. */
@@ -99,24 +105,19 @@ static int find_weight(struct expanding *expanding, const struct node *node, siz
 
 /* ---- Nodes ---- */
 
-static void add_node(struct expanding *expanding, const struct node_recipe *recipe)
+static void add_expanded_node(struct expanding *expanding, const struct node_recipe *recipe)
 {
     *VECTOR_APPEND(&expanding->ret->fields) = node_build(&expanding->model->arena, recipe);
 }
 
-/* Adds a node with one output, named after it unless `name` is given. */
-static void add_simple_node(struct expanding *expanding, struct text op_type, struct text name,
-                            const struct text *inputs, size_t input_count, struct text output,
-                            const struct node_attribute *attributes, size_t attribute_count)
+/* Adds a node with this output, named after it unless the recipe has a name. */
+static void add_node_with_output(struct expanding *expanding, struct node_recipe recipe, struct text output)
 {
-    add_node(expanding, &(struct node_recipe){.op_type = op_type,
-                                              .name = name.size > 0 ? name : output,
-                                              .inputs = inputs,
-                                              .input_count = input_count,
-                                              .outputs = &output,
-                                              .output_count = 1,
-                                              .attributes = attributes,
-                                              .attribute_count = attribute_count});
+    recipe.outputs = &output;
+    recipe.output_count = 1;
+    if (recipe.name.size == 0)
+        recipe.name = output;
+    add_expanded_node(expanding, &recipe);
 }
 
 static struct node_attribute integer_attribute(struct text name, int64_t value)
@@ -133,7 +134,13 @@ static struct text add_gathered(struct expanding *expanding, uint32_t parameter,
     if (parameter == VALUE_NONE)
         return TEXT("");
     output = unused_names_make(&expanding->names, inputs[0], "_gathered");
-    add_simple_node(expanding, TEXT("Gather"), TEXT(""), inputs, ARRAY_LEN(inputs), output, &axis, 1);
+    add_node_with_output(expanding,
+                         (struct node_recipe){.op_type = TEXT("Gather"),
+                                              .inputs = inputs,
+                                              .input_count = ARRAY_LEN(inputs),
+                                              .attributes = &axis,
+                                              .attribute_count = 1},
+                         output);
     return output;
 }
 
@@ -152,8 +159,13 @@ static struct text add_dequantizer(struct expanding *expanding, const struct exp
     inputs[1] = has_groups ? add_gathered(expanding, weight->scale, groups) : value_name(model, weight->scale);
     inputs[2] =
         has_groups ? add_gathered(expanding, weight->zero_point, groups) : value_name(model, weight->zero_point);
-    add_simple_node(expanding, TEXT("DequantizeLinear"), TEXT(""), inputs, inputs[2].size > 0 ? 3 : 2, output,
-                    attributes, ARRAY_LEN(attributes));
+    add_node_with_output(expanding,
+                         (struct node_recipe){.op_type = TEXT("DequantizeLinear"),
+                                              .inputs = inputs,
+                                              .input_count = inputs[2].size > 0 ? 3 : 2,
+                                              .attributes = attributes,
+                                              .attribute_count = ARRAY_LEN(attributes)},
+                         output);
     return output;
 }
 
@@ -164,9 +176,15 @@ static void expand_product(struct expanding *expanding, const struct node *node,
     struct text product = bias.size > 0 ? unused_names_make(&expanding->names, output, "_product") : output;
     struct text terms[] = {product, bias};
 
-    add_simple_node(expanding, TEXT("MatMul"), node->name, inputs, ARRAY_LEN(inputs), product, NULL, 0);
+    add_node_with_output(
+        expanding,
+        (struct node_recipe){
+            .op_type = TEXT("MatMul"), .name = node->name, .inputs = inputs, .input_count = ARRAY_LEN(inputs)},
+        product);
     if (bias.size > 0)
-        add_simple_node(expanding, TEXT("Add"), TEXT(""), terms, ARRAY_LEN(terms), output, NULL, 0);
+        add_node_with_output(
+            expanding, (struct node_recipe){.op_type = TEXT("Add"), .inputs = terms, .input_count = ARRAY_LEN(terms)},
+            output);
 }
 
 static void expand_embedding(struct expanding *expanding, const struct node *node, const struct text *weights)
@@ -176,7 +194,14 @@ static void expand_embedding(struct expanding *expanding, const struct node *nod
     struct node_attribute axis =
         integer_attribute(TEXT("axis"), node_attribute_integer(node->message, "gather_axis", 0));
 
-    add_simple_node(expanding, TEXT("Gather"), node->name, inputs, ARRAY_LEN(inputs), output, &axis, 1);
+    add_node_with_output(expanding,
+                         (struct node_recipe){.op_type = TEXT("Gather"),
+                                              .name = node->name,
+                                              .inputs = inputs,
+                                              .input_count = ARRAY_LEN(inputs),
+                                              .attributes = &axis,
+                                              .attribute_count = 1},
+                         output);
 }
 
 #define MOST_ATTRIBUTES 16 /* of a MoE; it has 9 */
@@ -231,7 +256,7 @@ static void expand_experts(struct expanding *expanding, const struct node *node,
     }
     for (recipe.input_count = ARRAY_LEN(inputs); inputs[recipe.input_count - 1].size == 0; recipe.input_count--)
         continue;
-    add_node(expanding, &recipe);
+    add_expanded_node(expanding, &recipe);
 }
 
 static const struct expandable {

@@ -30,8 +30,8 @@ struct expanded_weight {
 };
 
 struct expanded_node {
-    struct span field;   /* the NodeProto before, with tag and length */
-    size_t first, count; /* of `fields` */
+    struct span field;               /* the NodeProto before, with tag and length */
+    size_t first, count;             /* of `fields` */
     size_t weights[3], weight_count; /* indices */
 };
 

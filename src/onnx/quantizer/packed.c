@@ -50,8 +50,7 @@ static const char *check_packed_weight(const struct model *model, const struct p
     for (size_t i = 0; i < weight->shape.rank; i++)
         if (weight->shape.dims[i] <= 0 || weight->shape.dims[i] > MOST_ELEMENTS)
             return "its shape is not valid";
-    if (weight->block_size <= 0 || weight->block_size > MOST_ELEMENTS ||
-        weight->block_size * weight->bits % 8 != 0)
+    if (weight->block_size <= 0 || weight->block_size > MOST_ELEMENTS || weight->block_size * weight->bits % 8 != 0)
         return "its block size is not valid";
     return NULL;
 }
@@ -148,7 +147,7 @@ static unsigned packed_element(const uint8_t *bytes, unsigned bits, size_t index
 }
 
 /* The buffer was cleared. */
-static void store_element(uint8_t *bytes, unsigned bits, size_t index, unsigned element)
+static void store_packed(uint8_t *bytes, unsigned bits, size_t index, unsigned element)
 {
     if (bits == 8)
         bytes[index] = (uint8_t)element;
@@ -226,8 +225,8 @@ static int unpack_integers(struct unpacking *unpacking, struct error *err)
     bytes = tensor_writable(&unpacking->ret->integers);
     for (size_t row = 0; row < rows; row++)
         for (size_t i = 0; i < columns; i++)
-            store_element(bytes, weight->bits, turned_index(unpacking, row, i, rows, columns),
-                          packed_element(stored.data, weight->bits, row * weight->padded + i) - unpacking->subtracted);
+            store_packed(bytes, weight->bits, turned_index(unpacking, row, i, rows, columns),
+                         packed_element(stored.data, weight->bits, row * weight->padded + i) - unpacking->subtracted);
     return 0;
 }
 
@@ -300,10 +299,11 @@ static int unpack_zero_points(struct unpacking *unpacking, struct error *err)
         for (size_t i = 0; i < length; i++) {
             size_t index = row * length + i;
 
-            store_element(tensor_writable(&unpacking->ret->zero_point), weight->bits,
-                          turned_index(unpacking, row, i, rows, length),
-                          is_float ? float_zero_point(unpacking, &stored, index)
-                                   : packed_element(stored.data, weight->bits, index / in_row * padded + index % in_row));
+            store_packed(tensor_writable(&unpacking->ret->zero_point), weight->bits,
+                         turned_index(unpacking, row, i, rows, length),
+                         is_float
+                             ? float_zero_point(unpacking, &stored, index)
+                             : packed_element(stored.data, weight->bits, index / in_row * padded + index % in_row));
         }
     return rc;
 }

@@ -85,15 +85,14 @@ static uint32_t gathered_constant(const struct model *model, uint32_t value, uin
         return VALUE_NONE;
     from = node_input(model, node, 0);
     *ret_indices = node_input(model, node, 1);
-    if (from == VALUE_NONE || *ret_indices == VALUE_NONE ||
-        model->values.items[from].initializer == INITIALIZER_NONE ||
+    if (from == VALUE_NONE || *ret_indices == VALUE_NONE || model->values.items[from].initializer == INITIALIZER_NONE ||
         model->values.items[*ret_indices].initializer == INITIALIZER_NONE)
         return VALUE_NONE;
     return from;
 }
 
-/* If scales and zero points are gathered for each slice along axis 0: reads the group of each slice, and replaces both
- * parameters by those of the groups. */
+/* If scales and zero points are gathered for each slice along axis 0: reads the group of each slice, and replaces
+ * both parameters by those of the groups. */
 static void read_groups(struct parameter_reader *reader, struct quantizer_parameters *parameters)
 {
     struct quantizer *quantizer = reader->quantizer;
@@ -105,11 +104,13 @@ static void read_groups(struct parameter_reader *reader, struct quantizer_parame
     scale = gathered_constant(reader->model, parameters->scale, &indices);
     if (parameters->zero_point != VALUE_NONE)
         zero_point = gathered_constant(reader->model, parameters->zero_point, &others);
-    if (scale == VALUE_NONE || (parameters->zero_point != VALUE_NONE && (zero_point == VALUE_NONE || others != indices)) ||
+    if (scale == VALUE_NONE ||
+        (parameters->zero_point != VALUE_NONE && (zero_point == VALUE_NONE || others != indices)) ||
         parameters->block_size != 1 || parameters->axis != 0 || !quantizer->has_shape || quantizer->shape.rank == 0)
         return;
     quantizer_tensor_type(reader->model, reader->known, scale, &type);
-    if (!type.has_shape || type.shape.rank == 0 || !read_parameter_constant(reader, indices, "group of scales", &stored))
+    if (!type.has_shape || type.shape.rank == 0 ||
+        !read_parameter_constant(reader, indices, "group of scales", &stored))
         return;
     if (elements_arithmetic(stored.type) != ARITHMETIC_INTEGER || stored.shape.rank != 1 ||
         stored.shape.dims[0] != quantizer->shape.dims[0])

@@ -347,6 +347,29 @@ static void note_outlying_scales(const struct quantization_report *result, struc
                         list.count == 1 ? "that scale is right" : "these scales are right");
 }
 
+/* ---- Faults of stored weights ---- */
+
+static void note_fault(const struct quantization_report *result, const struct weight_fault *found, struct result *ret)
+{
+    const struct stored_fault *fault = &found->fault;
+    SCOPED_STRING(text);
+
+    string_add_quoted(&text, result->subject->quantizers.items[found->quantizer].name);
+    string_add(&text, " ");
+    stored_fault_describe(fault, &text);
+    string_add(&text, ": ");
+    result_add_decibels(fault->before, "%.1f dB", &text);
+    if (stored_fault_is_named(fault)) {
+        string_add(&text, " in its own tensor as stored, ");
+        result_add_decibels(fault->after, "%.1f dB", &text);
+        string_add(&text, " with that undone");
+    } else {
+        string_add(&text, " in its own tensor; no other scales or zero points, and no swapped or shifted blocks, "
+                          "elements or halves of bytes explain it");
+    }
+    result_add_line(ret, RESULT_CAUTION, "Against the float model, %s", text.data);
+}
+
 /* ---- Known traps ---- */
 
 static void note_rewriting(const struct quantization_rewriting *rewriting, struct result *ret)
@@ -394,6 +417,8 @@ void quantization_notes_fill(const struct quantization_report *result, struct re
         note_output(result, &table->outputs[i], ret);
     note_main(result, ret);
     note_noisy(result, ret);
+    VECTOR_EACH (const struct weight_fault, fault, result->faults->list)
+        note_fault(result, fault, ret);
     note_outlying_scales(result, ret);
     note_rewriting(result->rewriting, ret);
     note_problems(result, ret);

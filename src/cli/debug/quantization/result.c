@@ -192,6 +192,41 @@ static void add_traps(const struct quantization_report *result, struct result *r
     }
 }
 
+/* ---- Faults of stored weights ---- */
+
+static const struct result_column fault_columns[] = {
+    {"name", "weight", RESULT_TEXT, false},
+    {"kind", NULL, RESULT_TEXT, false},
+    {"what", "against the float model", RESULT_TEXT, false},
+    {"wrong_blocks", NULL, RESULT_COUNT, false},
+    {"blocks", NULL, RESULT_COUNT, false},
+    {"own", "own", RESULT_DECIBELS, false},
+    {"own_undone", "own, fault undone", RESULT_DECIBELS, false},
+};
+
+static const struct result_table fault_table = {.key = "weight_faults",
+                                                .title = "Faults of stored weights",
+                                                .columns = fault_columns,
+                                                .column_count = ARRAY_LEN(fault_columns)};
+
+static void add_faults(const struct quantization_report *result, struct result *ret)
+{
+    result_begin_table(ret, &fault_table);
+    VECTOR_EACH (const struct weight_fault, found, result->faults->list) {
+        SCOPED_STRING(what);
+
+        stored_fault_describe(&found->fault, &what);
+        result_add_row(ret,
+                       (const struct result_cell[]){{.text = result->subject->quantizers.items[found->quantizer].name},
+                                                    {.text = stored_fault_key(found->fault.kind)},
+                                                    {.text = what.data},
+                                                    {.number = (double)found->fault.wrong},
+                                                    {.number = (double)found->fault.blocks},
+                                                    {.number = found->fault.before},
+                                                    {.number = found->fault.after}});
+    }
+}
+
 /* ---- All of it ---- */
 
 static void add_rewriting_facts(const struct quantization_rewriting *rewriting, struct result *ret)
@@ -223,6 +258,7 @@ void quantization_result_fill(const struct quantization_report *result, struct r
     for (size_t i = 0; i < table->count; i++)
         add_row(result, &table->rows[i], ret);
     add_outputs(table, ret);
+    add_faults(result, ret);
     add_traps(result, ret);
     quantization_notes_fill(result, ret);
 }

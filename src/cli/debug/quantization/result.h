@@ -7,6 +7,7 @@
 
 #include "debug/quantization/table.h"
 #include "debug/quantization/traps.h"
+#include "debug/quantization/weight_faults.h"
 #include "report/result.h"
 
 /* All pointers are borrowed. */
@@ -15,11 +16,12 @@ struct quantization_report {
     const struct quantization_table *table;
     const struct quantization_rewriting *rewriting;
     const struct quantization_traps *traps;
+    const struct weight_faults *faults; /* of stored weights, against the float model */
     const char *float_path;  /* NULL: none */
     bool data_are_generated; /* no data were loaded */
 };
 
-/* Fills the tables of quantizers, outputs and known traps, and the notes below. */
+/* Fills the tables of quantizers, outputs, faults of weights and known traps, and the notes below. */
 void quantization_result_fill(const struct quantization_report *result, struct result *ret);
 
 /* Adds lines about remarkable figures. */
