@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_quantizers.c: ONNX files whose quantizers are found, matched with a float model, and left out, or
+/* tests/fuzz/fuzz_quantizers.c: ONNX files whose packed weights are unpacked, and whose quantizers are found, matched with a float model, and left out, or
  * given other scales and more bits, where that can be. What comes out is written. The float model lies behind the other
  * one and a separator; without that the model is matched with itself. */
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "onnx/edit/model.h"
 #include "onnx/quantizer/bypass.h"
+#include "onnx/quantizer/expansion.h"
 #include "onnx/quantizer/refine.h"
 #include "onnx/write/model.h"
 #include "target.h"
@@ -77,18 +78,37 @@ static struct span split(struct span *data)
     return (struct span){0};
 }
 
+static void restore(struct model *model, const struct expansion *expansion)
+{
+    struct model *copy = model_copy(model);
+    struct error error;
+
+    if (expansion_undo(expansion, copy, &error) == 0)
+        write_model(copy);
+    model_free(copy);
+}
+
 static void match_and_change(struct model *model, struct model *float_model)
 {
     struct quantizers quantizers;
     struct quantizer_twins twins;
+    struct expansion expansion;
+    struct error error;
 
+    if (expansion_make(model, &expansion, &error) < 0) {
+        expansion_release(&expansion);
+        return;
+    }
+    restore(model, &expansion);
     quantizers_find(model, NULL, &quantizers);
+    expansion_name_quantizers(&expansion, model, &quantizers);
     quantizers_match(&quantizers, model, float_model, &twins);
     leave_out(model, &quantizers, &twins);
     for (enum quantizer_refinement how = REFINE_NOT + 1; how < REFINEMENTS; how++)
         refine(model, &quantizers, &twins, how);
     quantizer_twins_release(&twins);
     quantizers_release(&quantizers);
+    expansion_release(&expansion);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -30,8 +30,8 @@ bool repair_is_worse(const struct repair_ratios *ratios)
 static bool has_outlying_scale(const struct quantizer *quantizer)
 {
     return quantizer->role == QUANTIZER_WEIGHT && quantizer->form == QUANTIZER_STORED &&
-           quantizer->scale_type == DATA_FLOAT32 && quantizer->dequantize.count > 0 &&
-           quantizer->groups == NULL && scale_is_outlying(quantizer_find_outlying_scale(quantizer).factor);
+           quantizer->scale_type == DATA_FLOAT32 && quantizer->dequantize.count > 0 && quantizer->groups == NULL &&
+           scale_is_outlying(quantizer_find_outlying_scale(quantizer).factor);
 }
 
 static bool any_scale_is_outlying(const struct quantizers *quantizers)

@@ -11,8 +11,8 @@
 #include "onnx/quantizer/twins.h"
 
 struct quantization_subject {
-    struct model *model;       /* its constants are lowered, and operators with packed weights are expanded */
-    struct model *float_model; /* likewise; NULL: none */
+    struct model *model;        /* its constants are lowered, and operators with packed weights are expanded */
+    struct model *float_model;  /* likewise; NULL: none */
     struct expansion expansion; /* to restore these operators in copies of the model */
     struct quantizers quantizers;
     struct quantizer_twins twins; /* one for each quantizer if there is a float model; else none */

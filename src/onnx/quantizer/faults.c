@@ -67,7 +67,7 @@ static double squared_error(const double *values, const double *numbers, size_t 
     return sum;
 }
 
-static double sum_products(const double *a, const double *b, size_t count)
+static double add_up_products(const double *a, const double *b, size_t count)
 {
     double sum = 0;
 
@@ -104,7 +104,7 @@ static bool error_is_wrong(const struct fault_search *search, size_t count, doub
     double step = fitting_step(search, count);
 
     return !(error <= FAULT_NOISE * (double)count * step * step / 12) &&
-           error > EXACT * sum_products(search->values, search->values, count);
+           error > EXACT * add_up_products(search->values, search->values, count);
 }
 
 /* ---- The faults, undone in one block, whose values and numbers are read ---- */
@@ -112,8 +112,8 @@ static bool error_is_wrong(const struct fault_search *search, size_t count, doub
 static double undo_scales(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
 {
     size_t count = cell_size(&search->cells, search->wrong.items[wrong].block);
-    double squares = sum_products(search->numbers, search->numbers, count);
-    double scale = squares > 0 ? sum_products(search->values, search->numbers, count) / squares : 0;
+    double squares = add_up_products(search->numbers, search->numbers, count);
+    double scale = squares > 0 ? add_up_products(search->values, search->numbers, count) / squares : 0;
 
     (void)undoing;
     return squared_error(search->values, search->numbers, count, fmax(scale, 0));
@@ -247,9 +247,9 @@ static double undo_moved_blocks(const struct fault_search *search, const struct 
 
 static double block_cosine(const double *a, const double *b, size_t count)
 {
-    double squares = sum_products(a, a, count) * sum_products(b, b, count);
+    double squares = add_up_products(a, a, count) * add_up_products(b, b, count);
 
-    return squares > 0 ? sum_products(a, b, count) / sqrt(squares) : 0;
+    return squares > 0 ? add_up_products(a, b, count) / sqrt(squares) : 0;
 }
 
 static void compare_with(const struct fault_search *search, struct block_place place, struct block_place candidate,
@@ -268,7 +268,7 @@ static void compare_with(const struct fault_search *search, struct block_place p
     *ret = candidate;
 }
 
-/* The block whose integers belong to a wrong block: of its line, or of the first wrong ones; itself if there is none. */
+/* The block whose integers belong to a wrong block: of its line, or of the first wrong ones; else itself. */
 static struct block_place find_source(const struct fault_search *search, size_t wrong)
 {
     struct block_place place = search->wrong.items[wrong], ret = place;
@@ -282,7 +282,7 @@ static struct block_place find_source(const struct fault_search *search, size_t 
     return ret;
 }
 
-/* The sources of wrong blocks if the blocks of all lines are moved in the same way: `map` has that of each block. */
+/* The sources of wrong blocks if the blocks of all lines are moved in the same way: `map` has that of each one. */
 static struct block_place *sources_of_map(const struct fault_search *search, const size_t *map)
 {
     struct block_place *ret = memory_alloc_zero(search->wrong.count, sizeof(*ret));
@@ -301,8 +301,8 @@ static size_t *identical_map(const struct fault_search *search)
     return ret;
 }
 
-/* Where the integers of each wrong block are. Few are searched for one by one; of many, one for each block of a
- * line. */
+/* Where the integers of each wrong block are. Few are searched for one by one; of many, one for each
+ * block of a line. */
 static struct block_place *find_sources(const struct fault_search *search)
 {
     size_t *map SCOPED_FREE = identical_map(search);
@@ -423,8 +423,8 @@ static struct undoing try_all_faults(const struct fault_search *search, const st
 
 /* ---- Describing the fault ---- */
 
-/* The stored scale of a block over the one that fits; 0: none fits. Rounding errors do not correlate with the values, so
- * that the product with the values is an estimate without bias. */
+/* The stored scale of a block over the one that fits; 0: none fits. Rounding errors do not correlate with the values,
+ * so that the product with the values is an estimate without bias. */
 static double scale_factor(const struct fault_search *search, enum stored_fault_kind kind, struct block_place place)
 {
     size_t count = cell_size(&search->cells, place.block);
@@ -432,11 +432,12 @@ static double scale_factor(const struct fault_search *search, enum stored_fault_
 
     cell_values(&search->cells, place.line, place.block, search->values);
     cell_integers(&search->cells, place.line, place.block, search->numbers);
-    squares = sum_products(search->values, search->values, count);
+    squares = add_up_products(search->values, search->values, count);
     step = fitting_step(search, count);
     if (!(squares > 0))
         return 0;
-    return kind == FAULT_COARSE ? scale / step : scale * sum_products(search->values, search->numbers, count) / squares;
+    return kind == FAULT_COARSE ? scale / step
+                                : scale * add_up_products(search->values, search->numbers, count) / squares;
 }
 
 static int compare_factors(const void *a, const void *b)
@@ -539,7 +540,7 @@ static void find_wrong_blocks(struct fault_search *search)
 
             cell_values(cells, line, block, search->values);
             cell_integers(cells, line, block, search->numbers);
-            signal = sum_products(search->values, search->values, count);
+            signal = add_up_products(search->values, search->values, count);
             error = squared_error(search->values, search->numbers, count, scale_of(search, place));
             search->signal += signal;
             search->error += error;
@@ -619,12 +620,12 @@ static void add_factors(double least, double largest, struct string_builder *ret
 static void describe_scales(const struct stored_fault *fault, struct string_builder *ret)
 {
     if (fault->kind == FAULT_COARSE) {
-        string_add(ret, "was rounded with scales ");
+        string_add(ret, "was rounded with scales about ");
         add_factors(fault->factor, fault->largest_factor, ret);
         string_add(ret, " times as large as its values need");
         return;
     }
-    string_add(ret, "has scales that are ");
+    string_add(ret, "has scales that are about ");
     if (fault->largest_factor < 1)
         add_factors(1 / fault->largest_factor, 1 / fault->factor, ret);
     else

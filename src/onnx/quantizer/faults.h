@@ -55,7 +55,7 @@ static inline bool stored_fault_is_named(const struct stored_fault *fault)
     return fault->kind != FAULT_NONE && fault->kind != FAULT_UNKNOWN;
 }
 
-/* Appends a predicate: "has scales that are 8 times too large in 192 of 192 blocks". */
+/* Appends a predicate: "has scales that are about 8 times too large (192 of 192 blocks)". */
 void stored_fault_describe(const struct stored_fault *fault, struct string_builder *ret);
 
 /* A word for programs: "scales", "coarse-scales", "zero-points", "halves-swapped", "blocks-swapped", "blocks-permuted",

@@ -17,8 +17,8 @@ struct quantization_report {
     const struct quantization_rewriting *rewriting;
     const struct quantization_traps *traps;
     const struct weight_faults *faults; /* of stored weights, against the float model */
-    const char *float_path;  /* NULL: none */
-    bool data_are_generated; /* no data were loaded */
+    const char *float_path;             /* NULL: none */
+    bool data_are_generated;            /* no data were loaded */
 };
 
 /* Fills the tables of quantizers, outputs, faults of weights and known traps, and the notes below. */
