@@ -1,6 +1,6 @@
-/* tests/fuzz/fuzz_quantizers.c: ONNX files whose packed weights are unpacked, and whose quantizers are found, matched with a float model, and left out, or
- * given other scales and more bits, where that can be. What comes out is written. The float model lies behind the other
- * one and a separator; without that the model is matched with itself. */
+/* tests/fuzz/fuzz_quantizers.c: ONNX files whose packed weights are unpacked, and whose quantizers are found, matched
+ * with a float model, and left out, or given other scales and more bits, where that can be. What comes out is written.
+ * The float model lies behind the other one and a separator; without that the model is matched with itself. */
 #include <stdlib.h>
 #include <string.h>
 

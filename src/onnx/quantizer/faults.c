@@ -33,7 +33,7 @@ struct fault_search {
 /* How to undo a fault in a block. */
 struct undoing {
     enum stored_fault_kind kind;
-    double (*error_of)(const struct fault_search *search, const struct undoing *undoing, size_t wrong);
+    double (*error_of)(const struct fault_search *search, const struct undoing *undoing, struct block_place place);
     int64_t offset;
     enum moved_part moved;
     bool in_last_axis;                 /* of FAULT_HALVES: bytes hold neighbours in the last axis, not along the line */
@@ -109,9 +109,9 @@ static bool error_is_wrong(const struct fault_search *search, size_t count, doub
 
 /* ---- The faults, undone in one block, whose values and numbers are read ---- */
 
-static double undo_scales(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+static double undo_scales(const struct fault_search *search, const struct undoing *undoing, struct block_place place)
 {
-    size_t count = cell_size(&search->cells, search->wrong.items[wrong].block);
+    size_t count = cell_size(&search->cells, place.block);
     double squares = add_up_products(search->numbers, search->numbers, count);
     double scale = squares > 0 ? add_up_products(search->values, search->numbers, count) / squares : 0;
 
@@ -120,17 +120,17 @@ static double undo_scales(const struct fault_search *search, const struct undoin
 }
 
 /* If each number is the nearest one: the error with numbers rounded with a fitting scale. */
-static double undo_coarse(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+static double undo_coarse(const struct fault_search *search, const struct undoing *undoing, struct block_place place)
 {
-    size_t count = cell_size(&search->cells, search->wrong.items[wrong].block);
-    double scale = scale_of(search, search->wrong.items[wrong]), step = fitting_step(search, count), sum = 0;
+    size_t count = cell_size(&search->cells, place.block);
+    double scale = scale_of(search, place), step = fitting_step(search, count), sum = 0;
 
     (void)undoing;
     for (size_t i = 0; i < count; i++) {
         double error = search->values[i] - rint(search->values[i] / step) * step;
 
         if (fabs(search->numbers[i] - search->values[i] / scale) > HALF_A_STEP)
-            return error_as_stored(search, search->wrong.items[wrong]);
+            return error_as_stored(search, place);
         sum += error * error;
     }
     return sum;
@@ -147,9 +147,9 @@ static double fitting_offset(const struct fault_search *search, struct block_pla
     return rint(sum / (double)count);
 }
 
-static double undo_zero_points(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+static double undo_zero_points(const struct fault_search *search, const struct undoing *undoing,
+                               struct block_place place)
 {
-    struct block_place place = search->wrong.items[wrong];
     double offset = fitting_offset(search, place);
 
     (void)undoing;
@@ -202,15 +202,15 @@ static size_t shifted_in_line(const struct stored_cells *cells, size_t line, siz
     return line_element(cells, line, moved_place(at, cells->length, offset));
 }
 
-static double undo_halves(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+static double undo_halves(const struct fault_search *search, const struct undoing *undoing, struct block_place place)
 {
-    return error_of_others(search, search->wrong.items[wrong],
-                           undoing->in_last_axis ? neighbour_in_tensor : neighbour_in_line, 0);
+    return error_of_others(search, place, undoing->in_last_axis ? neighbour_in_tensor : neighbour_in_line, 0);
 }
 
-static double undo_shifted_elements(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+static double undo_shifted_elements(const struct fault_search *search, const struct undoing *undoing,
+                                    struct block_place place)
 {
-    return error_of_others(search, search->wrong.items[wrong], shifted_in_line, undoing->offset);
+    return error_of_others(search, place, shifted_in_line, undoing->offset);
 }
 
 /* The error of a block whose integers, parameters (scale and zero point), or both are those of another block. */
@@ -230,17 +230,36 @@ static double error_with_parts(const struct fault_search *search, struct block_p
     return squared_error(search->values, search->numbers, count, scale_of(search, parameters));
 }
 
-static double undo_shifted_blocks(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+static double undo_shifted_blocks(const struct fault_search *search, const struct undoing *undoing,
+                                  struct block_place place)
 {
-    struct block_place place = search->wrong.items[wrong], source = place;
+    struct block_place source = place;
 
     source.block = moved_place(place.block, search->cells.blocks, undoing->offset);
     return error_with_parts(search, place, source, undoing->moved);
 }
 
-static double undo_moved_blocks(const struct fault_search *search, const struct undoing *undoing, size_t wrong)
+/* The index of a wrong block: they are sorted by line and block. */
+static size_t find_wrong(const struct fault_search *search, struct block_place place)
 {
-    return error_with_parts(search, search->wrong.items[wrong], undoing->sources[wrong], undoing->moved);
+    size_t low = 0, high = search->wrong.count;
+
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        struct block_place at = search->wrong.items[middle];
+
+        if (at.line > place.line || (at.line == place.line && at.block > place.block))
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+static double undo_moved_blocks(const struct fault_search *search, const struct undoing *undoing,
+                                struct block_place place)
+{
+    return error_with_parts(search, place, undoing->sources[find_wrong(search, place)], undoing->moved);
 }
 
 /* ---- Blocks at other places ---- */
@@ -360,27 +379,60 @@ static void measure_undone(const struct fault_search *search, struct undoing *un
 
         cell_values(&search->cells, place.line, place.block, search->values);
         cell_integers(&search->cells, place.line, place.block, search->numbers);
-        error = undoing->error_of(search, undoing, i);
+        error = undoing->error_of(search, undoing, place);
         undoing->remaining_error += error;
         undoing->remaining += error_is_wrong(search, cell_size(&search->cells, place.block), error);
     }
 }
 
+static bool is_shift(const struct undoing *undoing)
+{
+    return undoing->kind == FAULT_BLOCKS_SHIFTED || undoing->kind == FAULT_ELEMENTS_SHIFTED;
+}
+
 /* Where blocks or elements were shifted, the end of each line may be lost. */
 static bool undoing_cures(const struct fault_search *search, const struct undoing *undoing)
 {
-    bool is_shift = undoing->kind == FAULT_BLOCKS_SHIFTED || undoing->kind == FAULT_ELEMENTS_SHIFTED;
-
     return undoing->remaining * MANY <= search->wrong.count ||
-           (is_shift && search->cells.blocks > 2 && undoing->remaining <= search->cells.lines &&
+           (is_shift(undoing) && search->cells.blocks > 2 && undoing->remaining <= search->cells.lines &&
             undoing->remaining * 2 < search->wrong.count);
+}
+
+static bool has_block(const struct fault_search *search, struct block_place place, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++)
+        if (search->wrong.items[i].block == place.block)
+            return true;
+    return false;
+}
+
+/* Whether a shift also fits the blocks that are right as stored, of the lines with wrong blocks: it is one of lines. */
+static bool shift_fits_lines(const struct fault_search *search, const struct undoing *undoing)
+{
+    size_t misfits = 0, lines = 0;
+
+    for (size_t first = 0, end; first < search->wrong.count; first = end) {
+        struct block_place place = search->wrong.items[first];
+
+        for (end = first; end < search->wrong.count && search->wrong.items[end].line == place.line;)
+            end++;
+        lines++;
+        for (place.block = 0; place.block < search->cells.blocks; place.block++) {
+            if (has_block(search, place, first, end))
+                continue;
+            cell_values(&search->cells, place.line, place.block, search->values);
+            misfits += error_is_wrong(search, cell_size(&search->cells, place.block),
+                                      undoing->error_of(search, undoing, place));
+        }
+    }
+    return misfits <= lines;
 }
 
 /* `share`: of the error of the best one so far that this one may have at most. */
 static void try_fault(const struct fault_search *search, struct undoing undoing, double share, struct undoing *best)
 {
     measure_undone(search, &undoing);
-    if (undoing_cures(search, &undoing) &&
+    if (undoing_cures(search, &undoing) && (!is_shift(&undoing) || shift_fits_lines(search, &undoing)) &&
         (best->kind == FAULT_UNKNOWN || undoing.remaining_error < share * best->remaining_error))
         *best = undoing;
 }
@@ -447,6 +499,38 @@ static int compare_factors(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether each stored integer of a block is the nearest one if its scale is divided by this factor; at the ends of the
+ * range, values beyond count, too. */
+static bool factor_fits_block(const struct fault_search *search, struct block_place place, double factor)
+{
+    double scale = scale_of(search, place) / factor;
+
+    cell_values(&search->cells, place.line, place.block, search->values);
+    cell_integers(&search->cells, place.line, place.block, search->numbers);
+    for (size_t i = 0; i < cell_size(&search->cells, place.block); i++) {
+        double quotient = search->values[i] / scale;
+
+        if (fabs(quotient - search->numbers[i]) > HALF_A_STEP &&
+            !(fabs(quotient) > fabs(search->numbers[i]) && fabs(search->numbers[i]) >= search->half_range - 1))
+            return false;
+    }
+    return true;
+}
+
+/* A whole number, or one over it, that fits nearly all wrong blocks replaces a factor that is only estimated. */
+static void make_factor_exact(const struct fault_search *search, struct stored_fault *ret)
+{
+    double whole = ret->factor >= 1 ? rint(ret->factor) : 1 / rint(1 / ret->factor);
+    size_t misfits = 0;
+
+    for (size_t i = 0; i < search->wrong.count; i++)
+        misfits += !factor_fits_block(search, search->wrong.items[i], whole);
+    if (misfits * MANY > search->wrong.count)
+        return;
+    ret->factor = ret->largest_factor = whole;
+    ret->is_factor_exact = true;
+}
+
 /* Factors that differ little, which rounding explains, are one: their median. */
 static void describe_factors(const struct fault_search *search, enum stored_fault_kind kind, struct stored_fault *ret)
 {
@@ -464,6 +548,8 @@ static void describe_factors(const struct fault_search *search, enum stored_faul
     ret->largest_factor = factors[count - 1];
     if (factors[count - 1 - count / MANY] < ALIKE_FACTORS * factors[count / MANY])
         ret->factor = ret->largest_factor = factors[count / 2];
+    if (ret->factor == ret->largest_factor && kind == FAULT_SCALES) /* NOLINT: one factor */
+        make_factor_exact(search, ret);
 }
 
 static void describe_zero_points(const struct fault_search *search, struct stored_fault *ret)
@@ -625,7 +711,7 @@ static void describe_scales(const struct stored_fault *fault, struct string_buil
         string_add(ret, " times as large as its values need");
         return;
     }
-    string_add(ret, "has scales that are about ");
+    string_add_format(ret, "has scales that are %s", fault->is_factor_exact ? "" : "about ");
     if (fault->largest_factor < 1)
         add_factors(1 / fault->largest_factor, 1 / fault->factor, ret);
     else

@@ -39,6 +39,7 @@ struct stored_fault {
     struct block_place first, second; /* of FAULT_BLOCKS_SWAPPED, in the first line with them */
     enum moved_part moved;            /* of moved blocks */
     double factor, largest_factor;
+    bool is_factor_exact; /* all stored integers are the nearest ones with it; else it is estimated */
     int64_t offset;
     int64_t zero_point;   /* of FAULT_ZERO_POINTS: the stored one, if all wrong blocks have the same; else -1 */
     double before, after; /* signal to noise of the constant, in dB, as stored and with the fault undone */
@@ -55,7 +56,7 @@ static inline bool stored_fault_is_named(const struct stored_fault *fault)
     return fault->kind != FAULT_NONE && fault->kind != FAULT_UNKNOWN;
 }
 
-/* Appends a predicate: "has scales that are about 8 times too large (192 of 192 blocks)". */
+/* Appends a predicate: "has scales that are 8 times too large (192 of 192 blocks)". */
 void stored_fault_describe(const struct stored_fault *fault, struct string_builder *ret);
 
 /* A word for programs: "scales", "coarse-scales", "zero-points", "halves-swapped", "blocks-swapped", "blocks-permuted",
