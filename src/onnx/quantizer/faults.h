@@ -8,7 +8,6 @@
 #ifndef ONNX_QUANTIZER_FAULTS_H
 #define ONNX_QUANTIZER_FAULTS_H
 
-#include "base/text/string_builder.h"
 #include "onnx/quantizer/quantizer.h"
 
 #define FAULT_NOISE 4
@@ -55,12 +54,5 @@ static inline bool stored_fault_is_named(const struct stored_fault *fault)
 {
     return fault->kind != FAULT_NONE && fault->kind != FAULT_UNKNOWN;
 }
-
-/* Appends a predicate: "has scales that are 8 times too large (192 of 192 blocks)". */
-void stored_fault_describe(const struct stored_fault *fault, struct string_builder *ret);
-
-/* A word for programs: "scales", "coarse-scales", "zero-points", "halves-swapped", "blocks-swapped", "blocks-permuted",
- * "blocks-shifted", "elements-shifted", "unknown". */
-const char *stored_fault_key(enum stored_fault_kind kind);
 
 #endif

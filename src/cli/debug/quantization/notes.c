@@ -9,6 +9,7 @@
 #include "base/text/names.h"
 #include "base/text/string_builder.h"
 #include "debug/quantization/scales.h"
+#include "onnx/quantizer/fault_words.h"
 
 /* Threshold for removed activations: a share of clipped values that rounding alone does not cause. */
 #define CUT_OFF 0.01

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/text/string_builder.h"
+#include "onnx/quantizer/fault_words.h"
 
 /* ---- Quantizers ---- */
 

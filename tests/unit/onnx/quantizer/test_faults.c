@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnx/quantizer/faults.h"
+#include "onnx/quantizer/fault_words.h"
 #include "support/tensor_fixture.h"
 
 enum { LINES = 6, BLOCKS = 4, SIZE = 8, LENGTH = BLOCKS * SIZE, CELLS = LINES * BLOCKS };
