@@ -66,14 +66,13 @@ static int finish_quantizer_replacing(struct quantizer_replacing *replacing, str
 
 /* ---- Constants ---- */
 
-/* The least and the largest integer of (u)int8, (u)int16 and int32. */
+/* The least and the largest integer of a type of 4 to 32 bits. */
 static void find_integer_range(enum data_type type, double *ret_least, double *ret_largest)
 {
-    bool is_narrow = type == DATA_INT8 || type == DATA_UINT8, is_unsigned = type == DATA_UINT8 || type == DATA_UINT16;
-    double half = type == DATA_INT32 ? 2147483648.0 : is_narrow ? 128 : 32768;
+    double half = ldexp(1, (int)data_type_bits(type) - 1);
 
-    *ret_least = is_unsigned ? 0 : -half;
-    *ret_largest = is_unsigned ? 2 * half - 1 : half - 1;
+    *ret_least = data_type_is_signed(type) ? -half : 0;
+    *ret_largest = data_type_is_signed(type) ? half - 1 : 2 * half - 1;
 }
 
 static int add_parameter_constant(struct quantizer_replacing *replacing, const struct quantizer *quantizer,
@@ -83,9 +82,16 @@ static int add_parameter_constant(struct quantizer_replacing *replacing, const s
     return model_set_tensor(replacing->model, model_add_value(replacing->model, *ret), tensor, err);
 }
 
+/* Elements of 4 bits must be stored in ascending order: the first one of a byte clears the second one. */
 static void store_rounded_number(enum data_type type, void *data, size_t element, double number)
 {
+    uint8_t *byte = (uint8_t *)data + element / 2;
+
     switch (type) {
+    case DATA_INT4:
+    case DATA_UINT4:
+        *byte = (uint8_t)(element % 2 == 0 ? (int)number & 15 : *byte | ((int)number & 15) << 4);
+        break;
     case DATA_INT8:
         ((int8_t *)data)[element] = (int8_t)number;
         break;
@@ -219,6 +225,7 @@ static int replace_quantizer(struct quantizer_replacing *replacing, const struct
 /* ---- Refinements ---- */
 
 #define OPSET_OF_AXIS 13
+#define BLOCKS_OPSET 21
 
 struct refining {
     struct model *model; /* to be changed */
@@ -359,6 +366,8 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
         return quantizer->block_size > 0 && opset < QUANTIZER_16_BITS_OPSET
                    ? "this operator set does not support 16-bit blocks"
                    : NULL;
+    if (refinement == REFINE_FIT && quantizer->block_size > 0 && has_values)
+        return opset < BLOCKS_OPSET ? "this operator set does not support blocks" : NULL;
     if (quantizer_type_bits(quantizer->type) != 8)
         return "its type does not have 8 bits";
     if (refinement == REFINE_FIT && quantizer->axis < 0 && quantizer_range_is_known(knowledge, index))
@@ -437,15 +446,14 @@ static bool range_starts_at_zero(const struct quantizer *quantizer)
     return (double)quantizer_zero_point(quantizer, 0) <= least;
 }
 
-/* `channels`: 1, or the length of the axis. `range`: for tensors that are not constant. */
-static void refine_scales(struct refining *refining, struct quantizer *changed, size_t channels, size_t inner,
-                          const struct tensor *values, const struct quantizer_range *range)
+/* `layout`: which of the scales, of this shape, belongs to which value. `range`: for tensors that are not constant. */
+static void refine_scales(struct refining *refining, struct quantizer *changed, const struct scale_layout *layout,
+                          const struct shape *shape, const struct tensor *values, const struct quantizer_range *range)
 {
     bool symmetric = quantizer_type_is_signed(changed->type) && quantizer_zero_point(changed, 0) == 0;
-    double *least SCOPED_FREE = memory_alloc_zero(channels, sizeof(*least)),
-                  *largest SCOPED_FREE = memory_alloc_zero(channels, sizeof(*least));
-    size_t count = values->data != NULL ? tensor_elements(values) : 0;
-    const struct shape shape = {.rank = 1, .dims = {(int64_t)channels}};
+    size_t scale_count = shape_elements(shape), count = values->data != NULL ? tensor_elements(values) : 0;
+    double *least SCOPED_FREE = memory_alloc_zero(scale_count, sizeof(*least)),
+                  *largest SCOPED_FREE = memory_alloc_zero(scale_count, sizeof(*least));
     int32_t *zero_points;
     float *scales;
 
@@ -454,18 +462,33 @@ static void refine_scales(struct refining *refining, struct quantizer *changed, 
         largest[0] = (double)range->largest;
     }
     for (size_t i = 0; i < count; i++) {
-        size_t channel = i / inner % channels;
+        size_t scale = scale_layout_index(layout, i);
         float number; /* tensors in a message are unaligned */
 
         memcpy(&number, (const char *)values->data + i * sizeof(number), sizeof(number));
-        least[channel] = fmin(least[channel], (double)number);
-        largest[channel] = fmax(largest[channel], (double)number);
+        least[scale] = fmin(least[scale], (double)number);
+        largest[scale] = fmax(largest[scale], (double)number);
     }
     if (values->data == NULL && range_starts_at_zero(changed)) /* its range may replace a Relu */
         least[0] = 0;
-    set_refined_scales(refining, changed, &shape, &scales, &zero_points);
-    for (size_t i = 0; i < channels; i++)
+    set_refined_scales(refining, changed, shape, &scales, &zero_points);
+    for (size_t i = 0; i < scale_count; i++)
         fit_range_scale(changed->type, symmetric, least[i], largest[i], &scales[i], &zero_points[i]);
+}
+
+/* The layout and shape of new scales: one for each block, for each slice along the axis, or for the whole tensor. */
+static void lay_out_scales(const struct quantizer *changed, const struct tensor *values, struct scale_layout *ret,
+                           struct shape *ret_shape)
+{
+    *ret = (struct scale_layout){.inner = values->data != NULL ? tensor_elements(values) + 1 : 1, .length = 1};
+    *ret_shape = (struct shape){.rank = 1, .dims = {1}};
+    if (changed->block_size > 0 && scale_layout_of(changed, &values->shape, ret)) {
+        *ret_shape = changed->scale.shape;
+    } else if (changed->axis >= 0) {
+        ret->length = (size_t)values->shape.dims[changed->axis];
+        ret->inner = shape_extent(&values->shape, (size_t)changed->axis + 1, values->shape.rank);
+        ret_shape->dims[0] = values->shape.dims[changed->axis];
+    }
 }
 
 static int refine_quantizer(struct refining *refining, size_t index, enum quantizer_refinement how, struct error *err)
@@ -483,16 +506,13 @@ static int refine_quantizer(struct refining *refining, size_t index, enum quanti
     if (how == REFINE_16_BITS) {
         refine_to_16_bits(refining, changed);
     } else {
-        size_t channels = 1, inner = 1;
+        struct scale_layout layout;
+        struct shape shape;
 
         if (how == REFINE_PER_CHANNEL)
             changed->axis = find_channel_axis(refining->model, changed);
-        if (changed->axis >= 0) {
-            channels = (size_t)values.shape.dims[changed->axis];
-            for (size_t i = (size_t)changed->axis + 1; i < values.shape.rank; i++)
-                inner *= (size_t)values.shape.dims[i];
-        }
-        refine_scales(refining, changed, channels, inner, &values,
+        lay_out_scales(changed, &values, &layout, &shape);
+        refine_scales(refining, changed, &layout, &shape, &values,
                       knowledge->ranges != NULL ? &knowledge->ranges[index] : NULL);
         bitset_add(&refining->rescaled, index);
     }

@@ -8,7 +8,7 @@
 
 enum quantizer_refinement {
     REFINE_NOT,
-    REFINE_FIT,         /* 8 bits, as many scales, fitted to the values */
+    REFINE_FIT,         /* as many bits and scales, fitted to the values: 8 bits, or 4 bits in blocks */
     REFINE_PER_CHANNEL, /* 8 bits, one scale for each output channel of a weight */
     REFINE_16_BITS,     /* 4 and 8 bits become 16: the same range in finer steps that divide the old ones */
     REFINEMENTS,        /* count */

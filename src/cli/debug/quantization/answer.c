@@ -37,7 +37,7 @@ static void add_set_fact(const struct quantization_session *session, const char 
 static const struct {
     const char *words, *key;
 } refinements[] = {
-    [REFINE_FIT] = {"8 bits, with scales that fit the observed values", "other_scales"},
+    [REFINE_FIT] = {"the same type, with scales that fit the observed values", "other_scales"},
     [REFINE_PER_CHANNEL] = {"8 bits, with a scale for each channel", "per_channel"},
     [REFINE_16_BITS] = {"16 bits", "16_bits"},
 };

@@ -391,6 +391,46 @@ static void a_weight_that_is_moved_has_no_channels(void **state)
     release(&refined);
 }
 
+/* Blocks of 4 bits keep their type and get a scale each that spans their values. */
+static void blocks_of_4_bits_get_scales_that_fit(void **state)
+{
+    static const float scales[] = {8, 8, 8, 8}, values[] = {0.7F, 1.4F, -0.3F, -2.8F, 7, 0.02F, 3, 0.07F};
+    static const double largest[] = {0.7, 2.8, 7, 0.07}; /* blocks of two rows, in two columns */
+    static const uint8_t stored[] = {0x21, 0x43, 0x65, 0x07};
+    const struct node_attribute blocks[] = {INTEGER("axis", 0), INTEGER("block_size", 2)};
+
+    for (int64_t opset = 20; opset <= 21; opset++) {
+        struct refined refined = {.has_microsoft = false};
+        struct made_model *models[] = {&refined.quantized_made, &refined.plain_made};
+
+        for (size_t i = 0; i < ARRAY_LEN(models); i++) {
+            made_init(models[i], opset);
+            made_input(models[i], "x", MADE_SHAPE(1, 4));
+            made_tensor(models[i], "s", DATA_FLOAT32, MADE_SHAPE(2, 2), scales);
+            made_tensor(models[i], "w_q", DATA_INT4, MADE_SHAPE(4, 2), stored);
+            made_tensor(models[i], "w", DATA_FLOAT32, MADE_SHAPE(4, 2), values);
+            if (i == 0)
+                made_node(models[i], "dw", "DequantizeLinear", "w_q s", "w_d", blocks, 2);
+            made_node(models[i], "mm", "MatMul", i == 0 ? "x w_d" : "x w", "y", NULL, 0);
+            made_output(models[i], "y");
+        }
+        open_and_match(&refined, 1);
+        refined.twins.items[0].tensor =
+            model_find_tensor(refined.float_model, TEXT("w")); /* unlike with these scales */
+        if (opset < 21) {
+            assert_why_not(&refined, 0, REFINE_FIT, "this operator set does not support blocks");
+        } else {
+            refine(&refined, REFINE_FIT, REFINE_NOT);
+            assert_int_equal(refined.after.items[0].type, DATA_INT4);
+            assert_int_equal(refined.after.items[0].block_size, 2);
+            for (size_t i = 0; i < ARRAY_LEN(largest); i++)
+                assert_float_equal((float)scale_of(&refined, 0, i), (float)(largest[i] / 7), 1e-6F);
+            assert_true(farthest(&refined, 0, values) <= 0.5 + 1e-6); /* half of the largest scale */
+        }
+        release(&refined);
+    }
+}
+
 /* Of groups, each has output channels of its own along the second axis. */
 static void a_transposed_convolution_has_its_channels_behind(void **state)
 {
@@ -440,6 +480,7 @@ int main(void)
         cmocka_unit_test(zero_points_go_along),
         cmocka_unit_test(negative_weights_get_a_range_that_has_them),
         cmocka_unit_test(a_weight_that_is_moved_has_no_channels),
+        cmocka_unit_test(blocks_of_4_bits_get_scales_that_fit),
         cmocka_unit_test(a_transposed_convolution_has_its_channels_behind),
     };
 
