@@ -81,6 +81,15 @@ fault_is()
     run ! grep -q DequantizeLinear <<<"$output"
 }
 
+@test "wrong scales of blocks are repaired by other scales, in 4 bits" {
+    models make blocks scales float.onnx quantized.onnx
+    quantization --compare quality --snr-threshold 13
+    [ "$status" -eq 0 ]
+    [ "$(json_value 'it["repaired"]["other_scales"], it["repaired"]["left_out"]')" = "(['w'], [])" ]
+    [ "$(json_value 'it["improvement"]["quantized"] < 0, it["improvement"]["repaired"] > 15')" = "(True, True)" ]
+    logged "the same type, with scales that fit the observed values: 'w'"
+}
+
 @test "without a float model packed weights are listed with the levels that they use" {
     models make product none float.onnx quantized.onnx
     run --separate-stderr polygraphy debug quantization quantized.onnx --json result.json

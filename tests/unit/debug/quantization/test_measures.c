@@ -55,6 +55,27 @@ static void levels_that_no_value_reaches_are_not_used(void **state)
     assert_true(measures.signal_to_noise == INFINITY && measures.clipped == 0);
 }
 
+/* With scales that are too large, stored integers use the whole range, and are far from the values. */
+static void stored_integers_are_measured_as_they_are(void **state)
+{
+    const float scale[] = {8}, values[] = {7, -8, 3, 1};
+    const uint8_t stored[] = {0x87, 0x03}; /* 7, -8, 3, 0 */
+    struct quantizer quantizer = quantizer_of(DATA_INT4, VECTOR_OF(DATA_FLOAT32, scale), NULL, -1);
+    struct tensor of_values = VECTOR_OF(DATA_FLOAT32, values);
+    struct tensor of_stored = tensor_of(DATA_INT4, of_values.shape, stored), other = VECTOR_OF(DATA_INT8, "\1\2\3");
+    double signal = 49 + 64 + 9 + 1, noise = 49.0 * 49 + 56.0 * 56 + 21.0 * 21 + 1;
+    struct tensor_measuring *measuring;
+    struct tensor_measures measures;
+
+    assert_int_equal(tensor_measuring_new(&quantizer, &measuring, NULL), 0);
+    assert_int_equal(tensor_measuring_add_pair(measuring, &of_values, &other, NULL), ERR_INVALID);
+    assert_int_equal(tensor_measuring_add_pair(measuring, &of_values, &of_stored, NULL), 0);
+    tensor_measuring_finish(measuring, &measures);
+    tensor_measuring_free(measuring);
+    assert_true(ABOUT(measures.signal_to_noise, 10 * log10(signal / noise)));
+    assert_true(ABOUT(measures.unused, 0) && ABOUT(measures.zeroed, 0.25) && ABOUT(measures.clipped, 0));
+}
+
 static void values_below_half_a_step_become_zero(void **state)
 {
     const float scale[] = {1}, values[] = {0, 0.25F, -0.4F, 3};
@@ -201,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding_and_clipping_make_noise),
         cmocka_unit_test(levels_that_no_value_reaches_are_not_used),
+        cmocka_unit_test(stored_integers_are_measured_as_they_are),
         cmocka_unit_test(values_below_half_a_step_become_zero),
         cmocka_unit_test(one_value_can_hold_the_range_open),
         cmocka_unit_test(scales_are_judged_one_by_one),

@@ -52,6 +52,8 @@ static void operands_are_where_the_documents_say(void **state)
         {"com.microsoft.QAttention", "0(3 6) 1(4 7)@-1"},
         {"com.microsoft.MatMulNBits", "1(2 3) in bits, block_size"},
         {"com.microsoft.GatherBlockQuantized", "0(2 3) in bits, block_size"},
+        {"com.microsoft.QMoE", "2(3 11) in expert_weight_bits, block_size "
+                               "5(6 12) in expert_weight_bits, block_size 8(9 13) in expert_weight_bits, block_size"},
         {"QLinearAdd", ""}, /* of ONNX, there is none */
         {"Conv", ""},
     };
