@@ -58,7 +58,7 @@ fault_is()
     fault_is product elements elements-shifted "has elements shifted by 1 along the axis"
     fault_is product halves halves-swapped "has the two halves of each byte swapped"
     fault_is product zero zero-points "has zero point 7 in place of 8"
-    fault_is product coarse coarse-scales "was rounded with scales about 4.3 times as large as its values need"
+    fault_is product coarse coarse-scales "was rounded with scales about 3.8 times as large as its values need"
 }
 
 @test "faults of a MatMulNBits with groups, an embedding, experts, and a DequantizeLinear in blocks are named" {

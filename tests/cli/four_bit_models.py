@@ -47,7 +47,8 @@ def quantize(lines, has_zero_points, fault="none"):
         scales = (high - low) / 15
         zeros = numpy.rint(-low / scales).astype(numpy.int64)
     else:
-        scales = numpy.abs(blocks).max(2) / 7
+        farthest = numpy.take_along_axis(blocks, numpy.abs(blocks).argmax(2)[..., None], 2)[..., 0]
+        scales = farthest / -8  # as ONNX Runtime's quantizer: the farthest value has the lowest level
         zeros = numpy.full(scales.shape, 8)
     scales = scales.astype(numpy.float32) * numpy.float32(4 if fault == "coarse" else 1)
     integers = numpy.clip(numpy.rint(blocks / scales[..., None]) + zeros[..., None], 0, 15).astype(numpy.int64)

@@ -117,7 +117,7 @@ static void note_level(struct tensor_measuring *measuring, size_t scale, int64_t
 
 static bool is_usable(float scale)
 {
-    return scale > 0 && isfinite(scale);
+    return (scale > 0 || scale < 0) && isfinite(scale);
 }
 
 /* Adds a finite value and the level in its place; `clipped`: it is out of the range of the levels. */
@@ -318,7 +318,7 @@ static void measure_scales(const struct tensor_measuring *measuring, struct tens
 
         ret->dead_scales += is_dead(share);
         if (is_usable(measuring->scales[i]) && !is_dead(share))
-            alive[count++] = measuring->scales[i];
+            alive[count++] = fabsf(measuring->scales[i]);
         if (measuring->scale_count > 1 && !measuring->of_stored && share->elements > 0 && share->noise.signal > 0) {
             double ratio = noise_ratio(&share->noise);
 

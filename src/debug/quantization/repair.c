@@ -53,7 +53,8 @@ static int replace_scales(struct model *model, const struct quantizer *quantizer
     int rc = model_new_tensor(model, node_input(model, node, 1), DATA_FLOAT32, &quantizer->scale.shape, &changed, err);
 
     for (size_t i = 0; rc == 0 && i < count; i++)
-        ((float *)changed)[i] = scale_is_outlying((double)scales[i] / median) ? (float)median : scales[i];
+        ((float *)changed)[i] =
+            scale_is_outlying(fabs((double)scales[i]) / median) ? copysignf((float)median, scales[i]) : scales[i];
     return rc;
 }
 

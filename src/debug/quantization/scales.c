@@ -28,14 +28,14 @@ struct outlying_scale quantizer_find_outlying_scale(const struct quantizer *quan
     struct outlying_scale ret = {.count = count, .factor = 1};
 
     for (size_t i = 0; i < count; i++)
-        if (isfinite(scales[i]) && scales[i] > 0)
-            sorted[usable++] = (double)scales[i];
+        if (isfinite(scales[i]) && (scales[i] > 0 || scales[i] < 0))
+            sorted[usable++] = fabs((double)scales[i]);
     if (usable < FEW)
         return ret;
     qsort(sorted, usable, sizeof(*sorted), compare_scales);
     ret.median = median = sorted[usable / 2];
     for (size_t i = 0; i < count; i++) {
-        double factor = (double)scales[i] / median;
+        double factor = fabs((double)scales[i]) / median;
 
         if (!isfinite(factor) || !(factor > 0) || fabs(log(factor)) <= fabs(log(ret.factor)))
             continue;

@@ -75,7 +75,8 @@ static bool has_bad_scale(const struct trap_search *looking, const struct quanti
 
     (void)looking;
     for (size_t i = 0; scales != NULL && i < tensor_elements(&quantizer->scale); i++)
-        if (!isfinite(scales[i]) || scales[i] < FLT_MIN)
+        if (!isfinite(scales[i]) || fabsf(scales[i]) < FLT_MIN ||
+            (scales[i] < 0 && quantizer->form != QUANTIZER_STORED))
             return true;
     return false;
 }

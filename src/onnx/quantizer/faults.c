@@ -116,7 +116,9 @@ static double undo_scales(const struct fault_search *search, const struct undoin
     double scale = squares > 0 ? add_up_products(search->values, search->numbers, count) / squares : 0;
 
     (void)undoing;
-    return squared_error(search->values, search->numbers, count, fmax(scale, 0));
+    if (scale * scale_of(search, place) < 0)
+        scale = 0;
+    return squared_error(search->values, search->numbers, count, scale);
 }
 
 /* If each number is the nearest one: the error with numbers rounded with a fitting scale. */
@@ -280,7 +282,7 @@ static void compare_with(const struct fault_search *search, struct block_place p
     if (cell_size(&search->cells, candidate.block) != count)
         return;
     cell_integers(&search->cells, candidate.line, candidate.block, search->numbers);
-    like = block_cosine(search->values, search->numbers, count);
+    like = fabs(block_cosine(search->values, search->numbers, count)); /* scales may be negative */
     if (like <= *best)
         return;
     *best = like;

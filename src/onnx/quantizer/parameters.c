@@ -129,6 +129,8 @@ static void read_groups(struct parameter_reader *reader, struct quantizer_parame
     parameters->zero_point = zero_point;
 }
 
+/* Stored constants may have negative scales: ONNX Runtime's quantizer to 4 bits writes them, because the lowest level
+ * is farther from zero than the highest one. */
 static void read_scale_values(struct parameter_reader *reader, uint32_t value)
 {
     struct quantizer *quantizer = reader->quantizer;
@@ -162,7 +164,7 @@ static void read_scale_values(struct parameter_reader *reader, uint32_t value)
     }
     tensor_borrow(DATA_FLOAT32, &stored.shape, scales, count * sizeof(*scales), &quantizer->scale);
     for (size_t i = 0; i < count; i++)
-        if (!isfinite(scales[i]) || scales[i] <= 0) {
+        if (!isfinite(scales[i]) || !(scales[i] > 0 || (scales[i] < 0 && quantizer->form == QUANTIZER_STORED))) {
             note_parameter_problem(reader, "scale %zu of %zu is %g: scales must be finite and larger than 0", i + 1,
                                    count, (double)scales[i]);
             return;
