@@ -7,6 +7,7 @@ ENGINE is MODEL with other nodes. The prefill of the tests has 16 tokens, so pos
 """
 
 import os
+import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "faults"))
@@ -91,8 +92,26 @@ def add_roots(model):
            ("Add", ["computed", "added"], "logits", {}))
 
 
+def rename_everything(model):
+    """Random words in place of all names: no fault."""
+    words, source = {"": ""}, random.Random(11)
+
+    def word(name):
+        if name not in words:
+            words[name] = "".join(source.choice("bcdfgklmnprstvz") + source.choice("aeiou") for _ in range(4))
+        return words[name]
+
+    def renamed(message, keys):
+        return b"".join(field(key, word(value.decode()) if key in keys else value) for key, value in fields(message))
+
+    for item in model.nodes:
+        item.message = renamed(item.message, (1, 2, 3))
+    model.graph = [(key, renamed(value, {5: (8,), 11: (1,), 12: (1,)}[key]) if key in (5, 11, 12) else value)
+                   for key, value in model.graph if key not in (13, 14)]
+
+
 FAULTS = {"clip": clip_positions, "shift": shift_positions, "layer": read_other_layer, "store": store_wrongly,
-          "nan": add_roots, "none": lambda model: None}
+          "nan": add_roots, "names": rename_everything, "none": lambda model: None}
 
 
 if __name__ == "__main__":

@@ -44,6 +44,32 @@ failed()
     done
 }
 
+@test "caches are paired by the graph where names are random words, and the steps are the same" {
+    for model in decoder_dynamo decoder_legacy genai_int4 t5_decoder; do
+        echo "$model"
+        compiler names "$exported/$model.onnx" words.onnx
+        run polygraphy run "$exported/$model.onnx" --onnxrt --steps 3 --json result.json
+        worked
+        logged '4 cache\(s\), by name: '
+        tokens=$(json_value '[step["tokens"] for step in it["steps"]["steps"]]')
+        run polygraphy run words.onnx --onnxrt --steps 3 --json result.json
+        worked
+        logged '4 cache\(s\), by the graph: '
+        not_logged 'Decoder: .*by name'
+        [ "$(json_value '[step["tokens"] for step in it["steps"]["steps"]]')" = "$tokens" ]
+        [ "$(json_value '{item["paired"] for item in it["steps"]["inputs"] if item["role"] == "cache"}')" = "{'by the graph'}" ]
+    done
+}
+
+@test "a name that the graph contradicts is a warning" {
+    compiler layer "$decoder" other.onnx
+    run polygraphy run other.onnx --onnxrt --steps 2
+    worked
+    logged "Output 'present.1.value' is the cache 'past_key_values.1.value' by name, but the graph computes it from 'past_key_values.0.value'"
+    run polygraphy run "$decoder" --onnxrt --steps 2
+    not_logged 'the graph computes it'
+}
+
 @test "the last step computes what a single prefill with all tokens computes" {
     polygraphy run "$decoder" --onnxrt --steps 5 --save-outputs out.json --json result.json
     tokens=$(json_value 'sum((step["tokens"] for step in it["steps"]["steps"]), [])')

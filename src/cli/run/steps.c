@@ -37,7 +37,7 @@ static const struct option options[] = {
                 "and the step in which the difference enters, which --first-divergence then looks into"),
     ROW(words.caches, .names = {"--cache"}, .yields = true, .kind = OPTION_MANY, .value_name = "PAST:PRESENT",
         .help = "with --steps: inputs that are caches, and the outputs that they get in the next step (default: by "
-                "name, past* and present*)"),
+                "name, past* and present*, else by the graph: outputs that append to an input)"),
     ROW(words.roles, .names = {"--step-roles"}, .yields = true, .kind = OPTION_MANY, .value_name = "NAME:ROLE",
         .naming = OPTION_INPUT_NAMES,
         .hints = (const char *const[]){"tokens", "mask", "positions", "past-length", "total-length", "constant",
@@ -79,12 +79,35 @@ static const char *mark_name(bool by_name)
     return by_name ? ", by name" : "";
 }
 
+/* By which rules caches are paired: ", by name". */
+static void add_cache_rules(const struct decoder *decoder, struct string_builder *text)
+{
+    for (enum cache_rule rule = CACHE_GIVEN; rule <= CACHE_BY_GRAPH; rule++) {
+        bool is_used = false;
+
+        ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+            is_used |= input->rule == rule;
+        if (is_used)
+            string_add_format(text, ", %s", cache_rule_name(rule));
+    }
+}
+
+static void warn_of_other_sources(struct log *log, const struct decoder *decoder)
+{
+    ARRAY_EACH (const struct decoder_input, input, decoder->inputs, decoder->count)
+        if (input->other_source != NULL)
+            log_message(log, LOG_WARNING,
+                        "Output '%s' is the cache '%s' by name, but the graph computes it from '%s'. Pass the pairs to "
+                        "--cache if the names are wrong",
+                        input->present, input->name, input->other_source);
+}
+
 static void log_decoder(struct log *log, const struct decoder *decoder, int64_t count)
 {
     SCOPED_STRING(caches);
     SCOPED_STRING(others);
+    SCOPED_STRING(rules);
     size_t pairs = 0;
-    bool by_name = false;
 
     for (size_t i = 0; i < decoder->count; i++) {
         const struct decoder_input *input = &decoder->inputs[i];
@@ -94,13 +117,14 @@ static void log_decoder(struct log *log, const struct decoder *decoder, int64_t 
                               input->name);
             continue;
         }
-        by_name |= input->by_name;
         if (pairs++ < 2)
             string_add_format(&caches, "%s'%s' gets '%s'", pairs > 1 ? ", " : "", input->name, input->present);
     }
+    add_cache_rules(decoder, &rules);
     log_message(log, LOG_INFO, "Decoder: a prefill and %lld step(s)%s | logits%s: '%s' | %zu cache(s)%s: %s%s",
-                (long long)count, others.data, mark_name(decoder->logits_by_name), decoder->logits, pairs,
-                mark_name(by_name), caches.data, pairs > 2 ? ", ..." : "");
+                (long long)count, others.data, mark_name(decoder->logits_by_name), decoder->logits, pairs, rules.data,
+                caches.data, pairs > 2 ? ", ..." : "");
+    warn_of_other_sources(log, decoder);
 }
 
 /* Shapes with no entries for caches of which the user has given none. They have priority over patterns of the user. */
@@ -552,6 +576,8 @@ void step_outcome_write(const struct step_outcome *outcome, struct json_writer *
         json_writer_add_string(json, "name", outcome->decoder.inputs[i].name);
         json_writer_add_string(json, "role", decoder_role_name(outcome->decoder.inputs[i].role));
         json_writer_add_string(json, "present", outcome->decoder.inputs[i].present);
+        if (json_writer_key_or_null(json, "paired", outcome->decoder.inputs[i].present != NULL))
+            json_writer_string(json, cache_rule_name(outcome->decoder.inputs[i].rule));
         if (json_writer_key_or_null(json, "carries", outcome->carries != NULL && outcome->decoder.inputs[i].present))
             json_writer_boolean(json, outcome->carries[i]);
         json_writer_end_object(json);

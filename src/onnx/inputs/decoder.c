@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "onnx/inputs/derived_inputs.h"
+#include "onnx/model/subgraph.h"
 #include "onnx/proto/value_info.h"
 
 #define ROLES "tokens, mask, positions, past-length, total-length or constant"
@@ -33,157 +34,17 @@ struct role_search {
     struct derived_inputs base, longer_past, longer_sequence;
 };
 
-static struct text value_name(const struct model *model, uint32_t value)
-{
-    return model->values.items[value].name;
-}
-
-/* The place of a name in a list of values; SIZE_MAX: it is not there. */
-static size_t find_named(const struct model *model, const struct value_list *list, struct text name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (text_equal(value_name(model, list->items[i]), name))
-            return i;
-    return SIZE_MAX;
-}
-
-static struct text text_between(const char *start, const char *end)
-{
-    return (struct text){start, (size_t)(end - start)};
-}
-
-/* ---- Caches ---- */
-
-/* Whether both are tensors of one type, with equal sizes but for open ones. Entries are appended along the axis whose
- * size has another name in the other tensor; of several the last one, since exporters also rename that of the batch. */
-static bool is_cache_pair(const struct value_type *past, const struct value_type *present, size_t *ret_axis)
-{
-    *ret_axis = SIZE_MAX;
-    if (past->not_a_tensor != NULL || present->not_a_tensor != NULL || past->element != present->element ||
-        !past->has_shape || !present->has_shape || present->shape.rank != past->shape.rank)
-        return false;
-    for (size_t k = 0; k < past->shape.rank; k++) {
-        int64_t from = past->shape.dims[k], to = present->shape.dims[k];
-
-        if (from == to && (from >= 0 || text_equal(past->symbols[k], present->symbols[k])))
-            continue;
-        if (from >= 0)
-            return false;
-        *ret_axis = k;
-    }
-    return true;
-}
-
-static int pair_cache(struct role_search *search, size_t input, size_t output, struct error *err)
-{
-    const struct model *model = search->model;
-    struct decoder_input *item = &search->decoder->inputs[input];
-    struct value_type present;
-
-    value_info_decode(model->values.items[model->outputs.items[output]].info, &present);
-    item->present = arena_text(&search->decoder->arena, value_name(model, model->outputs.items[output]));
-    item->role = DECODER_CACHE;
-    if (!is_cache_pair(&search->types[input], &present, &item->axis))
-        return error_set(err, ERR_UNSUPPORTED,
-                         "input '%s' cannot get output '%s': types and shapes must be equal except for the number of "
-                         "entries; pass the pairs to --cache, as in --cache PAST:PRESENT",
-                         item->name, item->present);
-    return 0;
-}
-
-/* "PAST:PRESENT"; names may contain colons. */
-static int pair_given(struct role_search *search, const char *word, struct error *err)
-{
-    const struct model *model = search->model;
-
-    for (const char *colon = strchr(word, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-        size_t input = find_named(model, &model->inputs, text_between(word, colon));
-        size_t output = find_named(model, &model->outputs, text_of(colon + 1));
-
-        if (input != SIZE_MAX && output != SIZE_MAX)
-            return pair_cache(search, input, output, err);
-    }
-    return error_set(err, ERR_INVALID, "--cache: '%s' is not INPUT:OUTPUT with an input and an output of the model",
-                     word);
-}
-
-/* What follows the first of these prefixes; size SIZE_MAX: none does. */
-static struct text text_after(struct text name, const char *const *prefixes)
-{
-    for (size_t i = 0; prefixes[i] != NULL; i++)
-        if (text_begins_with(name, prefixes[i]))
-            return (struct text){name.data + strlen(prefixes[i]), name.size - strlen(prefixes[i])};
-    return (struct text){NULL, SIZE_MAX};
-}
-
-static int pair_by_names(struct role_search *search, struct error *err)
-{
-    static const char *const pasts[] = {"past_key_values", "past_key_value", "past", NULL};
-    static const char *const presents[] = {"present_key_values", "present_key_value", "present", NULL};
-    const struct model *model = search->model;
-
-    for (size_t i = 0; i < model->inputs.count; i++) {
-        struct text past = text_after(value_name(model, model->inputs.items[i]), pasts);
-        int rc = 0;
-
-        if (past.size == SIZE_MAX || search->decoder->inputs[i].role != DECODER_UNKNOWN)
-            continue;
-        for (size_t k = 0; k < model->outputs.count && rc == 0; k++) {
-            struct text present = text_after(value_name(model, model->outputs.items[k]), presents);
-
-            if (present.size == SIZE_MAX || !text_equal(present, past))
-                continue;
-            rc = pair_cache(search, i, k, err);
-            search->decoder->inputs[i].by_name = true;
-        }
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
-/* The pairs must be one to one, and there must be one. */
-static int check_pairs(const struct decoder *decoder, struct error *err)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < decoder->count; i++) {
-        const struct decoder_input *input = &decoder->inputs[i];
-
-        for (size_t k = 0; k < i && input->present != NULL; k++)
-            if (decoder->inputs[k].present != NULL && strcmp(input->present, decoder->inputs[k].present) == 0)
-                return error_set(err, ERR_INVALID,
-                                 "inputs '%s' and '%s' are both paired with output '%s': pass the pairs to --cache",
-                                 decoder->inputs[k].name, input->name, input->present);
-        count += input->present != NULL;
-    }
-    if (count == 0)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "no input 'past...' has an output 'present...': pass the pairs of the cache to --cache, as in "
-                         "--cache past_key_values.0.key:present.0.key");
-    return 0;
-}
-
-static int pair_caches(struct role_search *search, const struct words *given, struct error *err)
-{
-    for (size_t i = 0; i < given->count; i++)
-        if (pair_given(search, given->items[i], err) < 0)
-            return err->code;
-    if (pair_by_names(search, err) < 0)
-        return err->code;
-    return check_pairs(search->decoder, err);
-}
-
 /* ---- Roles ---- */
 
 static int read_given_role(struct role_search *search, const char *word, struct error *err)
 {
     const struct model *model = search->model;
     const char *colon = strrchr(word, ':');
-    struct text name = colon != NULL ? text_between(word, colon) : TEXT("");
-    size_t input = find_named(model, &model->inputs, name);
+    const struct text name = {word, colon != NULL ? (size_t)(colon - word) : 0};
+    uint32_t value = model_find_value(model, name);
+    size_t input = value_list_place(&model->inputs, value);
 
-    if (colon != NULL && strcmp(colon + 1, "logits") == 0 && find_named(model, &model->outputs, name) != SIZE_MAX) {
+    if (colon != NULL && strcmp(colon + 1, "logits") == 0 && value_list_has(&model->outputs, value)) {
         search->decoder->logits = arena_text(&search->decoder->arena, name);
         return 0;
     }
@@ -273,6 +134,25 @@ static enum decoder_role role_of_number(const struct role_search *search, size_t
     return with_sequence ? DECODER_UNKNOWN : DECODER_CONSTANT;
 }
 
+/* Whether the last size has the name of one of an input of floating-point numbers that is no cache, such as the output
+ * of an encoder. */
+static bool has_size_of_constant(const struct role_search *search, size_t input)
+{
+    const struct value_type *type = &search->types[input];
+    const struct text *symbol = type->shape.rank > 1 ? &type->symbols[type->shape.rank - 1] : NULL;
+
+    for (size_t i = 0; i < search->decoder->count && symbol != NULL && symbol->size > 0; i++) {
+        const struct value_type *other = &search->types[i];
+
+        if (search->decoder->inputs[i].role == DECODER_CACHE || !data_type_is_float(other->element))
+            continue;
+        for (size_t k = 0; k < other->shape.rank; k++)
+            if (other->shape.dims[k] < 0 && text_equal(other->symbols[k], *symbol))
+                return true;
+    }
+    return false;
+}
+
 /* Of an input without a size that depends on the cache or the sequence. */
 static enum decoder_role role_of_fixed(const struct role_search *search, size_t input, size_t tokens)
 {
@@ -284,7 +164,9 @@ static enum decoder_role role_of_fixed(const struct role_search *search, size_t 
     switch (search->base.items[input].values) {
     case DERIVED_NUMBER:
         return role_of_number(search, input);
-    case DERIVED_MASK: /* of something else; one of the tokens whose size is fixed is not recognized */
+    case DERIVED_MASK: /* one of the tokens whose size is fixed is not recognized */
+        if (has_size_of_constant(search, input))
+            return DECODER_CONSTANT;
         item->by_name =
             text_contains(text_of(item->name), TEXT("encoder")) || text_contains(text_of(item->name), TEXT("cross"));
         return item->by_name ? DECODER_CONSTANT : DECODER_UNKNOWN;
@@ -392,7 +274,7 @@ static int find_logits(struct role_search *search, struct error *err)
     if (decoder->logits != NULL) /* given */
         return 0;
     for (size_t i = 0; i < model->outputs.count; i++) {
-        const char *name = arena_text(&decoder->arena, value_name(model, model->outputs.items[i]));
+        const char *name = arena_text(&decoder->arena, model->values.items[model->outputs.items[i]].name);
         struct value_type type;
 
         value_info_decode(model->values.items[model->outputs.items[i]].info, &type);
@@ -412,6 +294,27 @@ static int find_logits(struct role_search *search, struct error *err)
 
 /* ---- The result ---- */
 
+static int find_caches(struct role_search *search, const struct words *given, struct error *err)
+{
+    const struct model *model = search->model;
+    struct decoder *decoder = search->decoder;
+    struct cache_pair *pairs SCOPED_FREE = memory_alloc_zero(decoder->count + 1, sizeof(*pairs));
+    int rc = cache_pairs_find(model, given, search->types, pairs, err);
+
+    for (size_t i = 0; i < decoder->count && rc == 0; i++) {
+        struct decoder_input *item = &decoder->inputs[i];
+
+        if (pairs[i].rule == CACHE_NOT_PAIRED)
+            continue;
+        item->role = DECODER_CACHE;
+        item->rule = pairs[i].rule;
+        item->axis = pairs[i].axis;
+        item->present = arena_text(&decoder->arena, model->values.items[model->outputs.items[pairs[i].output]].name);
+        item->other_source = pairs[i].other_source != SIZE_MAX ? decoder->inputs[pairs[i].other_source].name : NULL;
+    }
+    return rc;
+}
+
 int decoder_find(const struct model *model, const struct decoder_words *words, struct decoder *ret, struct error *err)
 {
     struct role_search search = {.model = model, .decoder = ret};
@@ -422,11 +325,11 @@ int decoder_find(const struct model *model, const struct decoder_words *words, s
     ret->inputs = inputs = arena_alloc_zero(&ret->arena, ret->count + 1, sizeof(*ret->inputs));
     search.types = arena_alloc_zero(&ret->arena, ret->count + 1, sizeof(*search.types));
     for (size_t i = 0; i < ret->count; i++) {
-        inputs[i].name = arena_text(&ret->arena, value_name(model, model->inputs.items[i]));
+        inputs[i].name = arena_text(&ret->arena, model->values.items[model->inputs.items[i]].name);
         inputs[i].axis = SIZE_MAX;
         value_info_decode(model->values.items[model->inputs.items[i]].info, &search.types[i]);
     }
-    rc = pair_caches(&search, &words->caches, err);
+    rc = find_caches(&search, &words->caches, err);
     for (size_t i = 0; i < words->roles.count && rc == 0; i++)
         rc = read_given_role(&search, words->roles.items[i], err);
     if (rc < 0)

@@ -7,7 +7,7 @@
 #ifndef ONNX_INPUTS_DECODER_H
 #define ONNX_INPUTS_DECODER_H
 
-#include "onnx/model/model.h"
+#include "onnx/inputs/cache_pairs.h"
 
 enum decoder_role {
     DECODER_UNKNOWN,
@@ -23,10 +23,13 @@ enum decoder_role {
 struct decoder_input {
     const char *name;
     enum decoder_role role;
-    const char *present; /* of a cache: the output */
+    const char *present;  /* of a cache: the output */
+    enum cache_rule rule; /* by which that was found */
+    /* Of a cache paired by name: the other input from which the graph computes `present`; NULL: it does not. */
+    const char *other_source;
     /* Of a cache: the axis of its entries, SIZE_MAX if its size is fixed. Of a mask: the axis that grows. */
     size_t axis;
-    bool by_name;  /* the role, or the pair, depends on the name */
+    bool by_name;  /* the role depends on the name */
     bool has_rule; /* for its values, see derived_inputs.h: generated data fit them */
 };
 

@@ -6,12 +6,17 @@
 #include "base/memory.h"
 #include "onnx/model/operators.h"
 
-bool value_list_has(const struct value_list *list, uint32_t value)
+size_t value_list_place(const struct value_list *list, uint32_t value)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i] == value)
-            return true;
-    return false;
+            return i;
+    return SIZE_MAX;
+}
+
+bool value_list_has(const struct value_list *list, uint32_t value)
+{
+    return value_list_place(list, value) != SIZE_MAX;
 }
 
 void value_list_to_set(const struct value_list *list, size_t value_count, struct bitset *ret)

@@ -82,6 +82,8 @@ void subgraph_clean(struct subgraph *subgraph, const struct bitset *constants, s
  * Random operators, quantization, and nodes that produce values other than tensors are never folded. */
 void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants);
 
+/* The place of a value in a list; SIZE_MAX: it is not there. */
+size_t value_list_place(const struct value_list *list, uint32_t value);
 bool value_list_has(const struct value_list *list, uint32_t value);
 void value_list_add(struct value_list *list, uint32_t value);
 

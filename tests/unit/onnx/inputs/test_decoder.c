@@ -47,14 +47,18 @@ static void make_decoder(struct decoder_test *test, const char *past, const char
     made_symbolic_output(&test->made, present, DATA_FLOAT32, "b p_+_s 8");
 }
 
-static void assert_role(const struct decoder_test *test, const char *name, enum decoder_role role)
+static const struct decoder_input *input_of(const struct decoder_test *test, const char *name)
 {
     for (size_t i = 0; i < test->decoder.count; i++)
-        if (strcmp(test->decoder.inputs[i].name, name) == 0) {
-            assert_string_equal(decoder_role_name(test->decoder.inputs[i].role), decoder_role_name(role));
-            return;
-        }
+        if (strcmp(test->decoder.inputs[i].name, name) == 0)
+            return &test->decoder.inputs[i];
     fail_msg("no input '%s'", name);
+    return NULL;
+}
+
+static void assert_role(const struct decoder_test *test, const char *name, enum decoder_role role)
+{
+    assert_string_equal(decoder_role_name(input_of(test, name)->role), decoder_role_name(role));
 }
 
 static void cache_is_paired_by_name_and_grows_along_the_axis_of_its_entries(void **state)
@@ -72,7 +76,7 @@ static void cache_is_paired_by_name_and_grows_along_the_axis_of_its_entries(void
         assert_role(&test, names[i][0], DECODER_CACHE);
         assert_string_equal(test.decoder.inputs[1].present, names[i][1]);
         assert_int_equal(test.decoder.inputs[1].axis, 1);
-        assert_true(test.decoder.inputs[1].by_name);
+        assert_int_equal(test.decoder.inputs[1].rule, CACHE_BY_NAME);
         assert_false(test.decoder.inputs[0].by_name);
         assert_false(test.decoder.logits_by_name);
         assert_role(&test, "ids", DECODER_TOKENS);
@@ -81,23 +85,112 @@ static void cache_is_paired_by_name_and_grows_along_the_axis_of_its_entries(void
     }
 }
 
-static void names_without_a_counterpart_need_pairs(void **state)
+/* The cache is computed anew: no operator appends to it. */
+static void make_recomputed_cache(struct decoder_test *test, const char *past, const char *present)
+{
+    *test = (struct decoder_test){0};
+    made_init(&test->made, 17);
+    made_symbolic_input(&test->made, "ids", DATA_INT64, "b s");
+    made_symbolic_input(&test->made, past, DATA_FLOAT32, "b 8");
+    made_constant(&test->made, "table", MADE_SHAPE(30, 8), -1, 1);
+    made_node(&test->made, "embed", "Gather", "table ids", "scores", NULL, 0);
+    made_node(&test->made, "decay", "Tanh", past, present, NULL, 0);
+    made_symbolic_output(&test->made, "scores", DATA_FLOAT32, "b s 8");
+    made_symbolic_output(&test->made, present, DATA_FLOAT32, "b 8");
+}
+
+static void pairs_that_neither_names_nor_the_graph_show_are_given(void **state)
 {
     const char *pair = "a:0:b:0";
     struct decoder_test test;
 
-    make_decoder(&test, "a:0", "b:0");
+    make_recomputed_cache(&test, "a:0", "b:0");
     assert_int_equal(find_roles(&test, &no_words), ERR_UNSUPPORTED);
     assert_non_null(strstr(test.error.message, "--cache"));
     end(&test);
     make_decoder(&test, "a:0", "b:0");
     assert_int_equal(find_roles(&test, &(struct decoder_words){.caches = {&pair, 1}}), 0);
     assert_string_equal(test.decoder.inputs[1].present, "b:0");
-    assert_false(test.decoder.inputs[1].by_name);
+    assert_int_equal(test.decoder.inputs[1].rule, CACHE_GIVEN);
     end(&test);
     pair = "a:0:c";
     make_decoder(&test, "a:0", "b:0");
     assert_int_equal(find_roles(&test, &(struct decoder_words){.caches = {&pair, 1}}), ERR_INVALID);
+    end(&test);
+}
+
+static void graph_pairs_what_names_do_not(void **state)
+{
+    struct decoder_test test;
+
+    make_decoder(&test, "kvo", "zgf");
+    made_symbolic_input(&test.made, "wqx", DATA_FLOAT32, "b p 8");
+    made_node(&test.made, "append_more", "Concat", "wqx words", "joined", &INTEGER("axis", 1), 1);
+    made_node(&test.made, "same", "Identity", "joined", "ubr", NULL, 0);
+    made_symbolic_output(&test.made, "ubr", DATA_FLOAT32, "b p_+_s 8");
+    assert_int_equal(find_roles(&test, &no_words), 0);
+    assert_string_equal(input_of(&test, "kvo")->present, "zgf");
+    assert_string_equal(input_of(&test, "wqx")->present, "ubr");
+    assert_int_equal(input_of(&test, "wqx")->rule, CACHE_BY_GRAPH);
+    assert_int_equal(input_of(&test, "wqx")->axis, 1);
+    assert_role(&test, "ids", DECODER_TOKENS);
+    end(&test);
+}
+
+static void slots_of_attention_are_pairs_in_any_layer(void **state)
+{
+    const struct node_attribute heads[] = {INTEGER("num_heads", 4), INTEGER("kv_num_heads", 2)};
+    struct decoder_test test = {0};
+
+    made_init(&test.made, 17);
+    made_symbolic_input(&test.made, "v", DATA_FLOAT32, "b 2 p 16");
+    made_symbolic_input(&test.made, "ids", DATA_INT64, "b s");
+    made_symbolic_input(&test.made, "k", DATA_FLOAT32, "b 2 p 16");
+    made_symbolic_input(&test.made, "last", DATA_INT32, "b 1");
+    made_symbolic_input(&test.made, "total", DATA_INT32, "1");
+    made_constant(&test.made, "queries", MADE_SHAPE(30, 64), -1, 1);
+    made_constant(&test.made, "keys", MADE_SHAPE(30, 32), -1, 1);
+    made_node(&test.made, "", "Gather", "queries ids", "query", NULL, 0);
+    made_node(&test.made, "", "Gather", "keys ids", "key", NULL, 0);
+    made_node(&test.made, "attend", "com.microsoft.GroupQueryAttention", "query key key k v last total", "y k2 v2",
+              heads, 2);
+    made_symbolic_output(&test.made, "v2", DATA_FLOAT32, "b 2 t 16");
+    made_symbolic_output(&test.made, "y", DATA_FLOAT32, "b s 64");
+    made_symbolic_output(&test.made, "k2", DATA_FLOAT32, "b 2 t 16");
+    assert_int_equal(find_roles(&test, &no_words), 0);
+    assert_string_equal(input_of(&test, "k")->present, "k2");
+    assert_string_equal(input_of(&test, "v")->present, "v2");
+    assert_int_equal(input_of(&test, "v")->rule, CACHE_BY_GRAPH);
+    end(&test);
+}
+
+static void input_that_two_outputs_append_to_is_left_to_the_user(void **state)
+{
+    struct decoder_test test;
+
+    make_decoder(&test, "kvo", "zgf");
+    made_node(&test.made, "twin", "Concat", "kvo words", "ubr", &INTEGER("axis", 1), 1);
+    made_symbolic_output(&test.made, "ubr", DATA_FLOAT32, "b p_+_s 8");
+    assert_int_equal(find_roles(&test, &no_words), ERR_UNSUPPORTED);
+    assert_non_null(strstr(test.error.message, "--cache"));
+    end(&test);
+}
+
+static void name_that_the_graph_contradicts_is_marked(void **state)
+{
+    struct decoder_test test;
+
+    make_decoder(&test, "past.0", "present.1");
+    made_symbolic_input(&test.made, "past.1", DATA_FLOAT32, "b p 8");
+    made_node(&test.made, "other", "Concat", "past.1 words", "present.0", &INTEGER("axis", 1), 1);
+    made_symbolic_output(&test.made, "present.0", DATA_FLOAT32, "b p_+_s 8");
+    assert_int_equal(find_roles(&test, &no_words), 0);
+    assert_string_equal(input_of(&test, "past.0")->present, "present.0");
+    assert_string_equal(input_of(&test, "past.0")->other_source, "past.1");
+    end(&test);
+    make_decoder(&test, "past.0", "present.0");
+    assert_int_equal(find_roles(&test, &no_words), 0);
+    assert_null(input_of(&test, "past.0")->other_source);
     end(&test);
 }
 
@@ -265,7 +358,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cache_is_paired_by_name_and_grows_along_the_axis_of_its_entries),
-        cmocka_unit_test(names_without_a_counterpart_need_pairs),
+        cmocka_unit_test(pairs_that_neither_names_nor_the_graph_show_are_given),
+        cmocka_unit_test(graph_pairs_what_names_do_not),
+        cmocka_unit_test(slots_of_attention_are_pairs_in_any_layer),
+        cmocka_unit_test(input_that_two_outputs_append_to_is_left_to_the_user),
+        cmocka_unit_test(name_that_the_graph_contradicts_is_marked),
         cmocka_unit_test(cache_of_another_shape_is_refused),
         cmocka_unit_test(two_caches_cannot_get_one_output),
         cmocka_unit_test(unknown_input_is_refused_until_its_role_is_given),
