@@ -5,11 +5,13 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/check_data.h"
+#include "cli/debug/decoder_record.h"
 #include "cli/debug/golden.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/model_file.h"
 #include "cli/options/reduce.h"
+#include "cli/run/steps.h"
 #include "comparator/data/input_shape.h"
 #include "comparator/reference/control_flow.h"
 #include "debug/reduce/reduce.h"
@@ -143,6 +145,7 @@ static int refuse_results_as_artifact(const struct debug_reduce_settings *settin
 }
 
 struct reduction {
+    const struct debug_reduce_settings *options;
     struct model *model;
     size_t original_nodes;
     const struct reduce_result *result;
@@ -223,6 +226,27 @@ static void set_verdict(const struct reduction *reduction, struct result *ret)
                            result->items[0].is_minimal ? "; removing any single one of them makes the check pass" : "");
 }
 
+/* With --steps. */
+static void add_step(const struct debug_reduce_settings *options, const struct reduce_result *result,
+                     struct result *ret)
+{
+    if (options->steps.count == 0)
+        return;
+    if (result->step == SIZE_MAX) {
+        result_add_text(ret, "step", NULL);
+    } else {
+        result_add_count(ret, "step", result->step);
+        result_add_line(
+            ret, RESULT_EVIDENCE,
+            "step %zu of the decoder is the first that fails; candidates have the values of this step, with "
+            "the caches of ONNX Runtime",
+            result->step);
+        result_add_line(ret, RESULT_NOT_TESTED, "the steps after step %zu", result->step);
+    }
+    result_add_line(ret, RESULT_NOT_TESTED,
+                    "differences that accumulate in a runner's own caches: every step had those of ONNX Runtime");
+}
+
 static void fill_result(const struct reduction *reduction, struct result *ret)
 {
     static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
@@ -236,6 +260,7 @@ static void fill_result(const struct reduction *reduction, struct result *ret)
     if (first != NULL && bitset_count(&first->nodes) > 0 && result->ruled_out == RULED_OUT_BY_NOTHING)
         result_add_line(ret, RESULT_NOT_TESTED, "whether the check fails on every model: it never passed");
     result_add_text(ret, "outcome", outcomes[result->outcome]);
+    add_step(reduction->options, result, ret);
     result_add_count(ret, "original_nodes", reduction->original_nodes);
     result_add_flag(ret, "one_minimal", first != NULL && first->is_minimal);
     result_add_text(ret, "always_failing_ruled_out_by", by[result->ruled_out]);
@@ -334,10 +359,53 @@ static int inline_bodies(const struct command_context *context, const struct deb
     return 0;
 }
 
-static int debug_reduce_run(const struct command_context *context, const struct debug_reduce_settings *options,
+/* With --steps: records the inputs of all steps, which become the input data. */
+static int record_steps(const struct command_context *context, struct debug_reduce_settings *options,
+                        struct decoder_record *ret, struct error *err)
+{
+    const char **file = arena_alloc_zero(parse_arena((struct parse *)context->parse), 1, sizeof(*file));
+    int rc = options->steps.count > 0 ? decoder_record_make(context, ret, err) : 0;
+
+    if (rc < 0 || options->steps.count == 0)
+        return rc;
+    *file = ret->path;
+    options->file.data.files = (struct words){.items = file, .count = 1};
+    options->reduce.steps = &ret->feeds;
+    return 0;
+}
+
+/* The inputs of the step that fails, with --save-step-inputs. */
+static int save_step(const struct command_context *context, const struct debug_reduce_settings *options, size_t step,
+                     struct error *err)
+{
+    const char *path = options->steps.save_inputs;
+
+    return path != NULL ? step_inputs_save(path, step != SIZE_MAX ? &options->reduce.steps->items[step] : NULL, step,
+                                           context->log, err)
+                        : 0;
+}
+
+/* Fills the answer and writes it; `rc` is what the search has returned. */
+static int report_reduction(const struct reduction *reduction, struct debug_outputs *outputs,
+                            struct debug_session *session, int rc, struct error *err)
+{
+    const struct debug_reduce_settings *options = reduction->options;
+
+    if (rc == 0) {
+        fill_result(reduction, outputs->result);
+        rc = save_step(outputs->context, options, reduction->result->step, err);
+    }
+    debug_outputs_add_model(outputs, reduction->model);
+    rc = debug_outputs_finish(outputs, session, rc, reduction->result->outcome == REDUCE_FOUND, err);
+    return rc == 0 && !options->debug.exit_code ? refuse_missing_result(options, reduction->result, err) : rc;
+}
+
+static int debug_reduce_run(const struct command_context *context, const struct debug_reduce_settings *given,
                             struct error *err)
 {
-    struct session_settings session_settings = debug_session_settings(context, &options->debug, &options->file);
+    struct debug_reduce_settings own = *given, *const options = &own;
+    struct session_settings session_settings = debug_session_settings(context, &given->debug, &given->file);
+    struct decoder_record record = {0};
     struct reduce_settings settings;
     struct golden_engine golden = {0};
     struct data_loader *loader = NULL;
@@ -358,6 +426,9 @@ static int debug_reduce_run(const struct command_context *context, const struct 
         return rc;
     outputs.has_polygraphy_log = true;
     debug_outputs_watch(&outputs, "nodes", &session_settings);
+    rc = record_steps(context, &own, &record, err);
+    if (rc < 0)
+        goto done;
     rc = prepare_model(context, options, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
@@ -396,20 +467,16 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     settings.candidates.golden = golden.backend;
     settings.candidates.golden_request = (struct backend_request){.settings = golden.settings, .log = context->log};
     rc = reduce_run(model, &settings, session, context->log, &result, err);
-    if (rc == 0)
-        fill_result(&(struct reduction){result.is_inlined ? inlined : model,
-                                        result.is_inlined ? inlined->nodes.count : nodes, &result},
-                    outputs.result);
-    debug_outputs_add_model(&outputs, result.is_inlined ? inlined : model);
-    rc = debug_outputs_finish(&outputs, session, rc, result.outcome == REDUCE_FOUND, err);
-    if (rc == 0 && !options->debug.exit_code)
-        rc = refuse_missing_result(options, &result, err);
+    rc = report_reduction(&(struct reduction){options, result.is_inlined ? inlined : model,
+                                              result.is_inlined ? inlined->nodes.count : nodes, &result},
+                          &outputs, session, rc, err);
 done:
     reduce_result_release(&result);
     session_free(session);
     sandbox_stop(sandbox);
     golden_engine_release(&golden);
     data_loader_free(loader);
+    decoder_record_release(&record);
     model_free(inlined);
     model_free(model);
     debug_outputs_close(&outputs);
@@ -425,6 +492,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_reduce_settings, file.inference, shape_inference_default_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.load, onnx_load_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_reduce_settings, steps, step_options),
     COMMAND_GROUP(struct debug_reduce_settings, file.onnxrt, onnxrt_reference_options),
     {&reduce_options, 0},
     DEBUG_RESULT_GROUPS(struct debug_reduce_settings),
@@ -450,6 +518,9 @@ const struct command cmd_debug_reduce = {
         "--iter-inputs and --iter-golden write the values of a candidate's inputs and outputs in the original model, "
         "computed by ONNX Runtime (or by the runner that --golden names), so that the check needs no other "
         "files.\n\n"
+        "With --steps the model is a decoder: ONNX Runtime runs it once in steps, and the original is checked with the "
+        "inputs of each, in order. The search is about the first step that fails; --iter-inputs and --iter-golden have "
+        "the values of this step. Needs --mode minimal and --iter-inputs.\n\n"
         "With --all the search then continues in the rest of the model until that no longer fails.\n\n"
         "--simplify continues with the result: weights become zeros, ones or noise, so that the model can be shared, "
         "attributes get their defaults, inputs become smaller, subgraphs and functions lose nodes, as long as the "

@@ -61,6 +61,23 @@ static int convert_golden(struct parse *parse, const char *spelling, struct word
     return 0;
 }
 
+/* With --steps each check needs the values of one step, which only --iter-inputs writes for each candidate. */
+static int check_steps(struct parse *parse, const struct debug_reduce_settings *values, struct error *err)
+{
+    static const char *const excluded[] = {"--model-input-shapes", "--simplify", "--no-verify"};
+
+    if (parse_given(parse, "--steps") == NULL)
+        return 0;
+    if (values->reduce.mode != REDUCE_MINIMAL || parse_given(parse, "--iter-inputs") == NULL)
+        return error_set(err, ERR_INVALID,
+                         "--steps needs --mode minimal and --iter-inputs in.json, with --load-inputs in.json in the "
+                         "check: each candidate gets the values of one step");
+    for (size_t i = 0; i < ARRAY_LEN(excluded); i++)
+        if (parse_given(parse, excluded[i]) != NULL)
+            return error_set(err, ERR_INVALID, "%s is not supported with --steps: leave it out", excluded[i]);
+    return 0;
+}
+
 static int finish_reduce(struct parse *parse, void *given, struct error *err)
 {
     struct debug_reduce_settings *values = given;
@@ -85,7 +102,8 @@ static int finish_reduce(struct parse *parse, void *given, struct error *err)
                          "the other modes");
     if (!is_minimal && settings->all)
         return error_set(err, ERR_INVALID, "--all needs --mode minimal");
-    return choose_simplifications(settings, parse, err);
+    rc = check_steps(parse, values, err);
+    return rc == 0 ? choose_simplifications(settings, parse, err) : rc;
 }
 
 #define ROW(member, ...) OPTION_ROW(struct debug_reduce_settings, member, __VA_ARGS__)

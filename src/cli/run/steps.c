@@ -462,14 +462,12 @@ static void log_steps(struct log *log, const struct step_outcome *outcome, const
                 observer->output_count > MOST_OUTPUTS ? ", ..." : "", failed.data);
 }
 
-static int save_step_inputs(const char *path, const struct step_outcome *outcome, struct log *log, struct error *err)
+int step_inputs_save(const char *path, const struct tensor_list *feed, size_t step, struct log *log, struct error *err)
 {
-    size_t step = step_to_look_into(outcome);
-    struct feed_dicts one = {.count = 1};
+    struct tensor_list item;
+    struct feed_dicts one = {.items = &item, .count = 1};
 
-    if (path == NULL)
-        return 0;
-    if (step == SIZE_MAX) { /* inputs of an earlier run would look like those of this one */
+    if (feed == NULL) { /* inputs of an earlier run would look like those of this one */
         bool removed = unlink(path) == 0;
 
         if (!removed && errno != ENOENT)
@@ -478,9 +476,18 @@ static int save_step_inputs(const char *path, const struct step_outcome *outcome
                     removed ? ", and the file of an earlier run is removed" : "");
         return 0;
     }
-    one.items = &outcome->steps.feeds.items[step];
+    item = *feed;
     log_message(log, LOG_INFO, "Saving the inputs of step %zu to %s", step, path);
     return data_file_save(&one, path, err);
+}
+
+static int save_outcome_inputs(const char *path, const struct step_outcome *outcome, struct log *log, struct error *err)
+{
+    size_t step = step_to_look_into(outcome);
+
+    return path != NULL
+               ? step_inputs_save(path, step != SIZE_MAX ? &outcome->steps.feeds.items[step] : NULL, step, log, err)
+               : 0;
 }
 
 /* The steps need data of all of them, or of the first. */
@@ -537,7 +544,7 @@ int run_steps(struct run_model *model, const struct driver_settings *settings, s
     if (ret->first != SIZE_MAX)
         rc = locate_entry(model, &own, loader, ret, err);
     if (rc == 0)
-        rc = save_step_inputs(values->save_inputs, ret, settings->log, err);
+        rc = save_outcome_inputs(values->save_inputs, ret, settings->log, err);
 done:
     ret->steps.iterations = NULL;
     free(iterations);

@@ -35,6 +35,9 @@ int run_steps(struct run_model *model, const struct driver_settings *settings, s
 /* The step in which the difference enters, if known, else the first that failed; SIZE_MAX: none failed. */
 size_t step_to_look_into(const struct step_outcome *outcome);
 
+/* Writes the inputs of a step for --load-inputs. `feed` NULL: no step fails; a file of an earlier run is removed. */
+int step_inputs_save(const char *path, const struct tensor_list *feed, size_t step, struct log *log, struct error *err);
+
 void step_outcome_write(const struct step_outcome *outcome, struct json_writer *json);
 
 #endif

@@ -88,6 +88,8 @@ static int identify_given(void *data, const void *search, struct candidate_descr
     (void)search;
     subgraph_init_copy(&part, given->part);
     part_identify(given->maker, &part, given->external, ret);
+    if (given->data != NULL)
+        ret->identity = hash_combine(ret->identity, *given->data);
     return candidate_complete(given->maker, &((struct part_content *)ret->content)->part, &not_a_tensor, err);
 }
 

@@ -25,6 +25,7 @@ struct given_part {
     struct candidate_files *files;
     const struct subgraph *part;
     const struct external_settings *external; /* NULL: weights inside of the model */
+    const struct hash *data;                  /* of other input data than those of the search; NULL: the same */
 };
 
 /* See session_check(). */

@@ -13,6 +13,7 @@
 #include "debug/reduce/control.h"
 #include "debug/reduce/part.h"
 #include "debug/reduce/searches.h"
+#include "debug/reduce/steps.h"
 #include "onnx/model/text.h"
 #include "onnx/write/model.h"
 
@@ -521,9 +522,14 @@ static int begin_model(struct reduce *reduce, const struct model *model, struct 
 
 static int replace_model(struct reduce *reduce, const struct model *model, struct error *err)
 {
+    bool values_missing = reduce->maker.known.values_missing;
+    int rc;
+
     subgraph_release(&reduce->found.bad);
     candidate_maker_release(&reduce->maker);
-    return begin_model(reduce, model, err);
+    rc = begin_model(reduce, model, err);
+    reduce->maker.known.values_missing |= values_missing;
+    return rc;
 }
 
 /* Searches in the model with inlined bodies, if that fails, too. Unverified models are not changed. */
@@ -606,6 +612,19 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     return rc;
 }
 
+/* With steps: the search has the data of the first one that fails. */
+static int choose_step(struct reduce *reduce, const struct model *model, size_t *ret, struct error *err)
+{
+    const struct step_checks checks = {model, &reduce->settings->candidates, reduce->settings->steps, reduce->session,
+                                       reduce->log};
+    int rc;
+
+    if (checks.steps == NULL)
+        return 0;
+    rc = reduce_find_step(&checks, ret, err);
+    return rc == 0 ? replace_model(reduce, model, err) : rc;
+}
+
 int reduce_run(const struct model *model, const struct reduce_settings *settings, struct debug_session *session,
                struct log *log, struct reduce_result *ret, struct error *err)
 {
@@ -618,6 +637,7 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     bool found;
     int rc;
 
+    ret->step = SIZE_MAX;
     if (model->nodes.count == 0)
         return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
                          model->display_name);
@@ -633,6 +653,9 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     if (rc < 0)
         goto done;
     reduce.started = stopwatch_now();
+    rc = choose_step(&reduce, model, &ret->step, err);
+    if (rc < 0)
+        goto done;
     rc = verify_original(&reduce, &original, err);
     if (rc < 0)
         goto done;
@@ -661,6 +684,8 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     if (!found)
         goto done;
     report_found(&reduce);
+    if (settings->steps != NULL)
+        reduce_report_step(ret->step, log);
     if (settings->all)
         rc = find_more(&reduce, ret, err);
 done:

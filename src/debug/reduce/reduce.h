@@ -28,6 +28,9 @@ struct reduce_settings {
     bool copy_weights;                  /* candidates share no external data with the original */
     bool ignore_external_data;          /* external data are not opened: candidates keep the references */
     bool force_fallback;                /* take all types and shapes from one run of the model */
+    /* Inputs of the steps of a decoder: the search has those of the first step with which the original fails. The
+     * data loader's data are replaced. NULL: none */
+    const struct feed_dicts *steps;
     struct candidate_settings candidates;
 };
 
@@ -57,6 +60,7 @@ struct reduce_result {
     enum ruled_out ruled_out; /* REDUCE_FOUND */
     bool has_good;            /* a passing model was written to `min_good` */
     bool is_inlined;          /* nodes are those of settings->inlined, which fails, too */
+    size_t step;              /* with settings->steps: the first that fails; SIZE_MAX: none */
 };
 
 void reduce_result_release(struct reduce_result *result);
