@@ -5,6 +5,7 @@
 #include "base/file/identity.h"
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/debug/decoder_record.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/precision_result.h"
 #include "cli/debug/outputs.h"
@@ -13,6 +14,7 @@
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
 #include "cli/options/runners/precision_rules.h"
+#include "cli/run/steps.h"
 #include "debug/precision/lab.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/node.h"
@@ -24,6 +26,7 @@
 struct precision_command {
     const struct command_context *context;
     const struct debug_precision_settings *values;
+    struct decoder_record steps; /* with --steps */
     struct debug_outputs outputs;
     const struct tensorrt_description *library; /* builder of engines; NULL: the built-in engine */
     struct trt_builds trt;                      /* its builds */
@@ -130,10 +133,23 @@ static int hash_precision_session(struct precision_command *command, struct mode
                   : debug_hash_builder_options(command->context, &engine_config_precision_options, &command->hash, err);
 }
 
+/* select_step() rewrites the data of the check. */
+static void leave_steps_unwatched(struct precision_command *command)
+{
+    const char **paths = arena_alloc_zero(parse_arena((struct parse *)command->context->parse), 2, sizeof(*paths));
+
+    paths[0] = command->values->step_inputs;
+    paths[1] = command->values->step_golden;
+    command->session_settings.data = (struct words){0};
+    command->session_settings.written = (struct words){.items = paths, .count = 2};
+}
+
 static void set_artifact(struct precision_command *command)
 {
     command->session_settings =
         debug_session_settings(command->context, &command->values->debug, &command->values->file);
+    if (command->values->steps.count > 0)
+        leave_steps_unwatched(command);
     if (command->values->emit == PRECISION_EMIT_ONNX && !parse_given(command->context->parse, "--iter-artifact"))
         command->session_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
 }
@@ -289,6 +305,50 @@ static int measure_errors(struct precision_command *command, const struct bitset
     return 0;
 }
 
+/* ---- Steps of a decoder ---- */
+
+/* With --steps: the data of all steps are the input data. */
+static int record_steps(struct precision_command *command, struct debug_precision_settings *values, struct error *err)
+{
+    const char **file = arena_alloc_zero(parse_arena((struct parse *)command->context->parse), 1, sizeof(*file));
+    int rc;
+
+    if (values->steps.count == 0)
+        return 0;
+    rc = decoder_record_make(command->context, values->step_inputs, values->step_golden, &command->steps, err);
+    *file = values->step_inputs;
+    values->file.data.files = (struct words){.items = file, .count = 1};
+    return rc;
+}
+
+static int select_step(void *data, size_t step, struct error *err)
+{
+    return decoder_record_select(data, step, err);
+}
+
+/* Adds the step that fails to the answer, and saves its inputs with --save-step-inputs. */
+static int report_step(const struct precision_command *command, const struct precision_result *result,
+                       struct error *err)
+{
+    const char *path = command->values->steps.save_inputs;
+    const struct tensor_list *feed = result->step != SIZE_MAX ? &command->steps.feeds.items[result->step] : NULL;
+    struct result *answer = command->outputs.result;
+
+    if (command->values->steps.count == 0)
+        return 0;
+    if (feed == NULL) {
+        result_add_null(answer, "step");
+    } else {
+        result_add_count(answer, "step", result->step);
+        result_add_line(answer, RESULT_EVIDENCE,
+                        "with all layers in lower precision, step %zu of the decoder is the first that fails",
+                        result->step);
+    }
+    result_add_line(answer, RESULT_NOT_TESTED,
+                    "differences that accumulate in a candidate's own caches: every step had those of ONNX Runtime");
+    return path != NULL ? step_inputs_save(path, feed, result->step, command->context->log, err) : 0;
+}
+
 static int report_precision(struct precision_command *command, const struct precision_result *result, struct error *err)
 {
     const bool *enabled = command->builds.file.request.builder.precision.enabled;
@@ -323,14 +383,17 @@ static int report_precision(struct precision_command *command, const struct prec
     if (rc == 0 && output != NULL && result->outcome == PRECISION_FOUND)
         rc = precision_lab_save_onnx(command->lab, &answer, output, err);
     precision_errors_release(&errors);
-    return rc;
+    return rc < 0 ? rc : report_step(command, result, err);
 }
 
 static int search_layers(struct precision_command *command, struct error *err)
 {
     const struct debug_precision_settings *values = command->values;
     struct precision_run_settings settings = {
-        .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
+        .mode = values->mode,
+        .reverse = values->reverse,
+        .verify = !values->no_verify,
+        .steps = {.count = command->steps.feeds.count, .select = select_step, .data = &command->steps}};
     struct precision_target target = precision_lab_target(command->lab);
     struct precision_result result = {0};
     int rc = precision_run(&target, &settings, command->session, command->context->log, &result, err);
@@ -345,19 +408,21 @@ static int search_layers(struct precision_command *command, struct error *err)
     return rc;
 }
 
-static int debug_precision_run(const struct command_context *context, const struct debug_precision_settings *settings,
+static int debug_precision_run(const struct command_context *context, const struct debug_precision_settings *given,
                                struct error *err)
 {
+    struct debug_precision_settings own = *given, *const settings = &own;
     struct precision_command command = {.context = context, .values = settings};
-    int rc;
+    int rc = record_steps(&command, &own, err);
 
+    if (rc < 0)
+        goto released;
     set_artifact(&command);
     rc = refuse_model_as_artifact(&command, err);
+    if (rc == 0)
+        rc = debug_outputs_open(&command.outputs, context, &settings->debug, "debug precision", err);
     if (rc < 0)
-        return rc;
-    rc = debug_outputs_open(&command.outputs, context, &settings->debug, "debug precision", err);
-    if (rc < 0)
-        return rc;
+        goto released;
     command.form = command.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
     if (command.form == PRECISION_ENGINES)
         rc = trt_choose(context->log, NULL, TRT_BUILDS, &command.library, err);
@@ -399,6 +464,8 @@ done:
     trt_builds_release(&command.trt);
     engine_builds_release(&command.builds);
     debug_outputs_close(&command.outputs);
+released:
+    decoder_record_release(&command.steps);
     return rc;
 }
 
@@ -408,6 +475,7 @@ static const struct command_group groups[] = {
     DEBUG_SEARCH_GROUPS(struct debug_precision_settings, check_options, intermediate_engine_options),
     DEBUG_ENGINE_GROUPS(struct debug_precision_settings, engine_config_precision_options),
     {&precision_options, 0},
+    COMMAND_GROUP(struct debug_precision_settings, steps, step_options),
     DEBUG_RESULT_GROUPS(struct debug_precision_settings),
 };
 
@@ -425,6 +493,10 @@ const struct command cmd_debug_precision = {
         "it into the model as Cast nodes, which any runtime supports. With --emit onnx every candidate is such a "
         "model, so the check can use any runtime. If the check still passes, layers whose Casts cost more than lower "
         "precision saves are kept in higher precision, too; the answer lists them separately.\n\n"
+        "With --steps the model is a decoder: ONNX Runtime runs it once in steps, and writes the inputs and outputs of "
+        "all "
+        "of them to --step-inputs and --step-golden, which the check compares: a candidate passes if all steps do. The "
+        "answer names the first step that fails with all layers in lower precision.\n\n"
         "Each verdict is saved. After Ctrl-C or a crash, resume with the same command and --load-debug-replay.",
     .example = "polygraphy debug precision model.onnx --fp16 --mode minimal \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2\n"

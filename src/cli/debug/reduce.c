@@ -233,7 +233,7 @@ static void add_step(const struct debug_reduce_settings *options, const struct r
     if (options->steps.count == 0)
         return;
     if (result->step == SIZE_MAX) {
-        result_add_text(ret, "step", NULL);
+        result_add_null(ret, "step");
     } else {
         result_add_count(ret, "step", result->step);
         result_add_line(
@@ -364,11 +364,11 @@ static int record_steps(const struct command_context *context, struct debug_redu
                         struct decoder_record *ret, struct error *err)
 {
     const char **file = arena_alloc_zero(parse_arena((struct parse *)context->parse), 1, sizeof(*file));
-    int rc = options->steps.count > 0 ? decoder_record_make(context, ret, err) : 0;
+    int rc = options->steps.count > 0 ? decoder_record_make(context, NULL, NULL, ret, err) : 0;
 
     if (rc < 0 || options->steps.count == 0)
         return rc;
-    *file = ret->path;
+    *file = ret->inputs;
     options->file.data.files = (struct words){.items = file, .count = 1};
     options->reduce.steps = &ret->feeds;
     return 0;

@@ -348,7 +348,8 @@ static bool is_artifact(const struct debug_session *session, const char *path)
         if (session->settings.check.files.items[i] != NULL && strcmp(session->settings.check.files.items[i], path) == 0)
             return true;
     return text_is_one_of(text_of(path), session->settings.artifacts.paths.items,
-                          session->settings.artifacts.paths.count);
+                          session->settings.artifacts.paths.count) ||
+           text_is_one_of(text_of(path), session->settings.written.items, session->settings.written.count);
 }
 
 /* Files that cannot be read are ignored: the check reports them. */

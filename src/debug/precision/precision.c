@@ -4,6 +4,7 @@
 #include "debug/belief/belief.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,34 @@ static int check_end(struct precision_run *run, const struct experiment_end *end
     return experiment_check(&run->experiment, end->set, (struct check_request){role, end->key, end->name}, ret, err);
 }
 
+/* One step of a decoder, with all layers in lower precision. */
+static int check_step(struct precision_run *run, size_t step, enum verdict *ret, struct error *err)
+{
+    const struct precision_steps *steps = &run->settings->steps;
+    char key[64], what[96];
+
+    snprintf(key, sizeof(key), "_all_low_step_%zu", step);
+    snprintf(what, sizeof(what), "step %zu of the decoder, %s", step, run->words->with_none);
+    if (steps->select(steps->data, step, err) < 0)
+        return err->code;
+    return experiment_check(&run->experiment, bad_end(run).set,
+                            (struct check_request){ROLE_CONTROL_REPETITION, key, what}, ret, err);
+}
+
+static int find_failing_step(struct precision_run *run, size_t *ret, struct error *err)
+{
+    const struct precision_steps *steps = &run->settings->steps;
+
+    for (size_t step = 0; step < steps->count && *ret == SIZE_MAX; step++) {
+        enum verdict verdict;
+
+        if (check_step(run, step, &verdict, err) < 0)
+            return err->code;
+        *ret = verdict == VERDICT_FAIL ? step : SIZE_MAX;
+    }
+    return steps->count > 0 ? steps->select(steps->data, SIZE_MAX, err) : 0;
+}
+
 /* Sets the outcome if the ends leave nothing to search. */
 static int verify_ends(struct precision_run *run, struct precision_result *result, bool *ret_verified,
                        struct error *err)
@@ -269,8 +298,10 @@ static int verify_ends(struct precision_run *run, struct precision_result *resul
         other_form.name = "all layers in lower precision, rounded by Casts";
         rc = check_end(run, &other_form, &low, err);
     }
-    if (rc < 0 || low != VERDICT_PASS)
+    if (rc < 0)
         return rc;
+    if (low != VERDICT_PASS)
+        return find_failing_step(run, &result->step, err);
     rc = experiment_question_end(&run->experiment, &bad, low, err);
     if (rc < 0)
         return rc;
@@ -440,7 +471,7 @@ int precision_run(const struct precision_target *target, const struct precision_
     bool verified;
 
     run.experiment = (struct experiment){.items = &items, .session = session, .log = log};
-    *ret = (struct precision_result){.outcome = PRECISION_SEARCHING, .unfit = -1};
+    *ret = (struct precision_result){.outcome = PRECISION_SEARCHING, .unfit = -1, .step = SIZE_MAX};
     bitset_init(&ret->chosen, target->count);
     bitset_init(&ret->added, target->count);
     bitset_init(&run.none, target->count);

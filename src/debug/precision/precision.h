@@ -77,10 +77,19 @@ struct precision_target {
     const struct precision_words *words; /* NULL: precision_words_of_layers */
 };
 
+/* Data of the check that consist of steps of a decoder. */
+struct precision_steps {
+    size_t count; /* with the prefill; 0: none */
+    /* Lets the check have the data of this step alone; SIZE_MAX: of all steps again. */
+    int (*select)(void *data, size_t step, struct error *err);
+    void *data;
+};
+
 struct precision_run_settings {
     enum precision_mode mode;
     bool reverse; /* starts at the last layer; not for the minimal search */
     bool verify;
+    struct precision_steps steps;
 };
 
 struct precision_result {
@@ -93,6 +102,7 @@ struct precision_result {
     double *scores;       /* of each layer; NULL: none */
     bool is_minimal;      /* the check fails without any single one of `chosen` */
     int64_t unfit;        /* number of layers out of range; -1: unknown */
+    size_t step;          /* first step that fails with all layers in lower precision; SIZE_MAX: unknown */
 };
 
 /* Runs the search and logs its result; that no choice passes is a result, not an error. `ret` is initialized; release

@@ -32,10 +32,11 @@ struct session_settings {
      * (debug/candidate/hash.h). */
     int (*hash_content)(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
 
-    const char *model;  /* model of the session and its data: files, or NULL */
-    struct words data;  /* a check that modifies one of these ends the session */
-    int64_t max_checks; /* no iteration begins after this many checks; 0: no limit */
-    double deadline;    /* nor this many seconds after session_new(); 0: no limit */
+    const char *model;    /* model of the session and its data: files, or NULL */
+    struct words data;    /* a check that modifies one of these ends the session */
+    struct words written; /* files that the tool itself rewrites between checks: not watched */
+    int64_t max_checks;   /* no iteration begins after this many checks; 0: no limit */
+    double deadline;      /* nor this many seconds after session_new(); 0: no limit */
 
     /* Called for each candidate when its verdict counts; may be NULL. */
     void (*judged)(void *data, const struct judged_candidate *candidate);

@@ -19,6 +19,22 @@ static int convert_direction(struct parse *parse, const char *spelling, struct w
     return 0;
 }
 
+/* With --steps the check reads files with the data of all steps. */
+static int check_steps(struct parse *parse, struct error *err)
+{
+    bool has_files = parse_given(parse, "--step-inputs") != NULL && parse_given(parse, "--step-golden") != NULL;
+
+    if (parse_given(parse, "--steps") != NULL && !has_files)
+        return error_set(
+            err, ERR_INVALID,
+            "--steps needs --step-inputs in.json and --step-golden golden.json, with --load-inputs in.json "
+            "--load-outputs golden.json in the check, which compares all steps");
+    if (parse_given(parse, "--steps") == NULL &&
+        (parse_given(parse, "--step-inputs") != NULL || parse_given(parse, "--step-golden") != NULL))
+        return error_set(err, ERR_INVALID, "--step-inputs and --step-golden have no effect without --steps N");
+    return 0;
+}
+
 static int finish_precision(struct parse *parse, void *given, struct error *err)
 {
     struct debug_precision_settings *values = given;
@@ -26,6 +42,8 @@ static int finish_precision(struct parse *parse, void *given, struct error *err)
     int rc = jobs_check(parse, &values->debug.session, values->emit == PRECISION_EMIT_ENGINE, err);
 
     values->engine.varies_precision = true;
+    if (rc == 0)
+        rc = check_steps(parse, err);
     if (rc < 0)
         return rc;
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
@@ -70,6 +88,11 @@ static const struct option options[] = {
         .extensions = "onnx",
         .help =
             "save the result as an ONNX model in float16 or bfloat16, with Cast nodes around layers that need float32"),
+    ROW(step_inputs, .names = {"--step-inputs"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES_DATA,
+        .help = "with --steps: write the inputs of all steps of the original in ONNX Runtime to this file, for "
+                "--load-inputs in the check"),
+    ROW(step_golden, .names = {"--step-golden"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES_DATA,
+        .help = "with --steps: write the outputs of all steps to this file, for --load-outputs in the check"),
     ROW(no_verify, .names = {"--no-verify"}, .kind = OPTION_FLAG,
         .help = "skip the first two checks, with all layers in higher and all in lower precision"),
 };

@@ -2,6 +2,7 @@
 #ifndef CLI_OPTIONS_RUNNERS_PRECISION_RULES_H
 #define CLI_OPTIONS_RUNNERS_PRECISION_RULES_H
 
+#include "cli/run/settings.h"
 #include "cli/options/runners/engine.h"
 #include "search/sets/precision_search.h"
 
@@ -18,6 +19,8 @@ struct debug_precision_settings {
     enum precision_emit emit; /* what each iteration writes */
     const char *output_onnx;  /* path; NULL: not wanted */
     bool no_verify;
+    struct step_values steps;
+    const char *step_inputs, *step_golden; /* paths, with `steps` */
 };
 
 OPTION_GROUP(struct debug_precision_settings,
