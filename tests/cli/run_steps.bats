@@ -184,6 +184,45 @@ END
     refused '--load-inputs has 3 iterations, and the prefill with 3 steps needs 4'
 }
 
+decoder_file()
+{
+    /usr/bin/python3 -B "$POLYGRAPHY_ROOT/tests/cli/make_decoder.py" "$1" "$1.onnx"
+}
+
+@test "the encoder in another file runs once, and its outputs are inputs of every step" {
+    decoder_file cross
+    decoder_file encoder
+    polygraphy run encoder.onnx --onnxrt --seed 3 --input-shapes 'input_ids:[1,7]' --save-inputs sentence.json --save-outputs states.json
+    run polygraphy run cross.onnx --onnxrt --trt --steps 3 --encoder encoder.onnx --encoder-inputs sentence.json \
+        --save-inputs in.json
+    worked
+    logged "Encoder: input 'encoder_hidden_states' of the decoder gets 'last_hidden_state'"
+    logged 'Passed: 4/4 iterations'
+    /usr/bin/python3 - <<'END'
+import json
+states = json.load(open("states.json"))["lst"][0][1][0]["outputs"]["last_hidden_state"]["values"]["array"]
+fed = [step["encoder_hidden_states"]["array"] for step in json.load(open("in.json"))]
+assert fed == [states] * 4, fed
+END
+}
+
+@test "outputs of an encoder are paired by hand, and data of the decoder are loaded without them" {
+    decoder_file cross
+    decoder_file encoder
+    run polygraphy run cross.onnx --onnxrt --steps 2 --encoder encoder.onnx \
+        --encoder-outputs last_hidden_state:encoder_hidden_states
+    worked
+    feeds prefill.json "[{'input_ids': array([[1, 2]]), 'past.0': zeros((1, 0, 8), float32)}]"
+    run polygraphy run cross.onnx --onnxrt --steps 2 --encoder encoder.onnx --load-inputs prefill.json
+    worked
+    run --separate-stderr polygraphy run cross.onnx --onnxrt --steps 2 --encoder encoder.onnx --encoder-outputs words:logits
+    refused "'words:logits' is not OUTPUT:INPUT"
+    run --separate-stderr polygraphy run "$decoder" --onnxrt --steps 2 --encoder encoder.onnx
+    refused 'no output of the encoder is known to be an input of the decoder'
+    run --separate-stderr polygraphy run cross.onnx --onnxrt --steps 2 --encoder-inputs in.json
+    refused '--encoder-inputs has no effect without --encoder'
+}
+
 @test "what is not known about a decoder is an error with the option that says it" {
     run --separate-stderr polygraphy run "$exported/experts.onnx" --onnxrt --steps 2
     refused '--cache past_key_values.0.key:present.0.key'

@@ -16,6 +16,8 @@ struct step_values {
     int64_t count; /* behind the prefill; 0: the model is not run in steps */
     struct decoder_words words;
     const char *save_inputs; /* NULL: not wanted */
+    const char *encoder;     /* path of a model that runs once before the steps; NULL: none */
+    struct words encoder_inputs, encoder_outputs;
 };
 
 OPTION_GROUP(struct step_values, step_options);

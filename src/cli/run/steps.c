@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/text/names.h"
+#include "cli/run/encoder.h"
 #include "format/data/writer.h"
 #include "tensor/values/elements.h"
 
@@ -18,13 +19,17 @@
 static int finish_steps(struct parse *parse, void *given, struct error *err)
 {
     const struct step_values *values = given;
-    static const char *const others[] = {"--cache", "--step-roles", "--save-step-inputs"};
+    static const char *const others[] = {"--cache", "--step-roles", "--save-step-inputs", "--encoder"};
+    static const char *const of_encoder[] = {"--encoder-inputs", "--encoder-outputs"};
 
     if (values->count < 0 || (values->count == 0 && parse_given(parse, "--steps") != NULL))
         return error_set(err, ERR_INVALID, "--steps: %lld is less than 1", (long long)values->count);
     for (size_t i = 0; i < ARRAY_LEN(others) && values->count == 0; i++)
         if (parse_given(parse, others[i]) != NULL)
             return error_set(err, ERR_INVALID, "%s has no effect without --steps N", others[i]);
+    for (size_t i = 0; i < ARRAY_LEN(of_encoder) && values->encoder == NULL; i++)
+        if (parse_given(parse, of_encoder[i]) != NULL)
+            return error_set(err, ERR_INVALID, "%s has no effect without --encoder", of_encoder[i]);
     return 0;
 }
 
@@ -45,6 +50,18 @@ static const struct option options[] = {
         .help = "with --steps: what becomes of an input in the next step, for inputs where this is not derived: "
                 "tokens, mask (a one is appended), positions, past-length, total-length or constant; and the output "
                 "that has the logits"),
+    ROW(encoder, .names = {"--encoder"}, .yields = true, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_READS_MODEL, .extensions = "onnx",
+        .help =
+            "with --steps: the encoder in another file. It runs once, with ONNX Runtime, and its outputs are inputs "
+            "of the decoder in all steps, of all runners"),
+    ROW(encoder_inputs, .names = {"--encoder-inputs"}, .yields = true, .kind = OPTION_MANY, .value_name = "PATH",
+        .file = OPTION_READS_DATA,
+        .help = "with --encoder: its input data, in the formats of --load-inputs (default: generated)"),
+    ROW(encoder_outputs, .names = {"--encoder-outputs"}, .yields = true, .kind = OPTION_MANY,
+        .value_name = "OUTPUT:INPUT",
+        .help = "with --encoder: its outputs, and the inputs of the decoder that get them (default: by name, else by "
+                "type and shape)"),
     ROW(save_inputs, .names = {"--save-step-inputs"}, .yields = true, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_WRITES_DATA,
         .help = "with --steps: write the inputs of the step in which the difference enters, with the caches of the "
@@ -156,6 +173,22 @@ static void add_empty_caches(const struct command_context *context, const struct
     shapes->count = count;
 }
 
+/* Other inputs of the same sizes, such as masks, follow. */
+static void add_shapes_of(const struct command_context *context, const struct tensor_list *tensors,
+                          struct input_shapes *shapes)
+{
+    struct arena *arena = parse_arena((struct parse *)context->parse);
+    struct input_shape *items = arena_alloc_zero(arena, shapes->count + tensors->count + 1, sizeof(*items));
+
+    if (shapes->count > 0)
+        memcpy(items, shapes->items, shapes->count * sizeof(*items));
+    for (size_t i = 0; i < tensors->count; i++)
+        items[shapes->count + i] = (struct input_shape){.name = arena_strdup(arena, tensors->items[i].name),
+                                                        .shape = tensors->items[i].tensor.shape};
+    shapes->items = items;
+    shapes->count += tensors->count;
+}
+
 int run_steps_prepare(const struct command_context *context, const struct run_settings *settings,
                       struct model_file_settings *file, struct step_outcome *ret, struct error *err)
 {
@@ -168,7 +201,11 @@ int run_steps_prepare(const struct command_context *context, const struct run_se
     rc = decoder_find(model, &values->words, &ret->decoder, err);
     if (rc == 0) {
         log_decoder(context->log, &ret->decoder, values->count);
+        rc = encoder_run(context, settings, model, &ret->decoder, &ret->encoded, err);
+    }
+    if (rc == 0) {
         add_empty_caches(context, &ret->decoder, model, &file->model.shapes);
+        add_shapes_of(context, &ret->encoded, &file->model.shapes);
         file->data.generated = GENERATED_REPRESENTATIVE;
         file->data.whole_masks = true; /* zeros at the end would be in front of the next token */
     }
@@ -522,6 +559,7 @@ int run_steps(struct run_model *model, const struct driver_settings *settings, s
     ret->failed = observer.failed = memory_alloc_zero(observer.count, sizeof(*observer.failed));
     ret->first = ret->entered = ret->shown = SIZE_MAX;
     ret->steps.decoder = &ret->decoder;
+    ret->steps.encoded = &ret->encoded;
     ret->steps.iterations = iterations;
     ret->steps.count = observer.count;
     for (size_t i = 0; i < observer.count; i++)
@@ -560,6 +598,7 @@ size_t step_to_look_into(const struct step_outcome *outcome)
 void step_outcome_release(struct step_outcome *outcome)
 {
     decoder_steps_release(&outcome->steps);
+    tensor_list_release(&outcome->encoded);
     decoder_release(&outcome->decoder);
     free(outcome->failed);
     free(outcome->carries);

@@ -9,6 +9,7 @@
 
 struct step_outcome {
     struct decoder decoder;
+    struct tensor_list encoded; /* inputs of the decoder that an encoder has computed */
     struct decoder_steps steps; /* with the inputs of the reference in each step */
     size_t count;               /* of steps that ran, with the prefill */
     bool *failed;               /* of each step */

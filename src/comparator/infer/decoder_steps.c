@@ -152,33 +152,71 @@ static const struct decoder_input *find_input(const struct decoder *decoder, con
 }
 
 /* Masks and positions without a rule for their values were generated at random. */
+static int copy_input(const struct decoder_steps *steps, const struct data_loader *loader,
+                      const struct tensor_list *feed, const struct named_tensor *item, struct tensor *ret,
+                      struct error *err)
+{
+    const struct decoder_input *input = find_input(steps->decoder, item->name);
+    bool is_random = data_loader_generates(loader) && input != NULL && !input->has_rule;
+
+    if (is_random && input->role == DECODER_MASK)
+        return make_integers(&item->tensor, 1, 0, ret, err);
+    if (is_random && input->role == DECODER_POSITIONS)
+        return make_integers(&item->tensor, count_entries(steps->decoder, feed), 1, ret, err);
+    return tensor_copy(&item->tensor, ret, err);
+}
+
+static bool is_encoded(const struct decoder_steps *steps, const char *name)
+{
+    return steps->encoded != NULL && tensor_list_find(steps->encoded, text_of(name)) != NULL;
+}
+
+/* Loaded data need not have what an encoder has computed. */
+static int feed_prefill(const struct decoder_steps *steps, struct data_loader *loader, const struct fed_runner *runner,
+                        struct tensor_list *ret, struct error *err)
+{
+    struct backend_io *inputs SCOPED_FREE = memory_alloc_zero(runner->count + 1, sizeof(*inputs));
+    size_t count = 0;
+
+    for (size_t i = 0; i < runner->count; i++)
+        if (data_loader_generates(loader) || !is_encoded(steps, runner->inputs[i].name))
+            inputs[count++] = runner->inputs[i];
+    return data_loader_feed(loader, inputs, count, 0, ret, err);
+}
+
+static int add_encoded(const struct decoder_steps *steps, struct tensor_list *ret, struct error *err)
+{
+    for (size_t i = 0; steps->encoded != NULL && i < steps->encoded->count; i++) {
+        struct tensor copy;
+
+        if (tensor_copy(&steps->encoded->items[i].tensor, &copy, err) < 0)
+            return err->code;
+        tensor_list_add(ret, text_of(steps->encoded->items[i].name), &copy);
+    }
+    return 0;
+}
+
 static int add_prefill(struct decoder_steps *steps, struct data_loader *loader, const struct fed_runner *runner,
                        struct error *err)
 {
     struct tensor_list feed SCOPED(tensor_list_release) = {0};
     struct tensor_list *first;
-    int rc = data_loader_feed(loader, runner->inputs, runner->count, 0, &feed, err);
+    int rc = feed_prefill(steps, loader, runner, &feed, err);
 
     if (rc < 0)
         return rc;
     first = VECTOR_APPEND(&steps->feeds);
     *first = (struct tensor_list){0};
-    for (size_t i = 0; i < feed.count && rc == 0; i++) {
-        const struct decoder_input *input = find_input(steps->decoder, feed.items[i].name);
-        const struct tensor *tensor = &feed.items[i].tensor;
-        bool is_random = data_loader_generates(loader) && input != NULL && !input->has_rule;
+    for (size_t i = 0; i < feed.count; i++) {
         struct tensor copy;
 
-        if (is_random && input->role == DECODER_MASK)
-            rc = make_integers(tensor, 1, 0, &copy, err);
-        else if (is_random && input->role == DECODER_POSITIONS)
-            rc = make_integers(tensor, count_entries(steps->decoder, &feed), 1, &copy, err);
-        else
-            rc = tensor_copy(tensor, &copy, err);
-        if (rc == 0)
-            tensor_list_add(first, text_of(feed.items[i].name), &copy);
+        if (is_encoded(steps, feed.items[i].name))
+            continue;
+        if (copy_input(steps, loader, &feed, &feed.items[i], &copy, err) < 0)
+            return err->code;
+        tensor_list_add(first, text_of(feed.items[i].name), &copy);
     }
-    return rc;
+    return add_encoded(steps, first, err);
 }
 
 static const struct tensor *find_cache(const struct decoder_steps *steps, size_t runner,

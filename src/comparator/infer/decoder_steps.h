@@ -29,7 +29,8 @@ struct decoder_steps {
     const struct decoder *decoder;
     const struct decoder_iteration *iterations;
     size_t count;
-    bool has_tokens; /* the loader has data of all steps, which are fed but for the caches */
+    const struct tensor_list *encoded; /* replace data of the prefill with these names; NULL: none */
+    bool has_tokens;                   /* the loader has data of all steps, which are fed but for the caches */
 
     struct feed_dicts feeds;           /* inputs of the reference in the steps so far */
     struct tensor tokens;              /* int64: what the reference prefers; of the last iteration */
