@@ -5,21 +5,7 @@
 #define CLI_RUN_STEPS_H
 
 #include "cli/run/model.h"
-#include "comparator/infer/driver.h"
-
-struct step_outcome {
-    struct decoder decoder;
-    struct tensor_list encoded; /* inputs of the decoder that an encoder has computed */
-    struct decoder_steps steps; /* with the inputs of the reference in each step */
-    size_t count;               /* of steps that ran, with the prefill */
-    bool *failed;               /* of each step */
-    size_t first;               /* the first that failed; SIZE_MAX: none */
-    size_t entered;             /* the one in which the difference enters; SIZE_MAX: not known */
-    size_t shown;               /* the step that failed when that was found: `entered` itself, or one that inherits */
-    bool *carries;              /* whether each input is a cache that carries the difference on its own; or NULL */
-};
-
-void step_outcome_release(struct step_outcome *outcome);
+#include "cli/run/step_outcome.h"
 
 /* ERR_INVALID for --steps with options that it excludes, and for its options without it. */
 int run_steps_check(const struct command_context *context, const struct run_settings *settings, struct error *err);
@@ -33,12 +19,7 @@ int run_steps_prepare(const struct command_context *context, const struct run_se
 int run_steps(struct run_model *model, const struct driver_settings *settings, struct data_loader *loader,
               struct step_outcome *ret, bool *ret_passed, struct error *err);
 
-/* The step in which the difference enters, if known, else the first that failed; SIZE_MAX: none failed. */
-size_t step_to_look_into(const struct step_outcome *outcome);
-
 /* Writes the inputs of a step for --load-inputs. `feed` NULL: no step fails; a file of an earlier run is removed. */
 int step_inputs_save(const char *path, const struct tensor_list *feed, size_t step, struct log *log, struct error *err);
-
-void step_outcome_write(const struct step_outcome *outcome, struct json_writer *json);
 
 #endif
