@@ -262,6 +262,7 @@ SCRIPT
 @test "the accuracy guide: each command of docs/finding-the-cause.md and docs/accuracy.md says what the page shows" {
     local page
     cp "$models/attention_overflow.onnx" attention.onnx
+    cp "$models/transposed_before_a_vector.onnx" .
     cp "$POLYGRAPHY_ROOT/examples/overflow/detector.onnx" .
     # The second one asks what the first one has asked already.
     for page in finding-the-cause accuracy; do
