@@ -196,3 +196,50 @@ onnx.save(onnx.load(sys.argv[1]), sys.argv[2], save_as_external_data=True, locat
     [ "$status" -eq 1 ]
     [[ $output == *"cannot find external data"* ]]
 }
+
+# ---- The tensors of another program ----
+
+# Records the tensors of a model with these changes in tensors.safetensors: all of them, or outputs only.
+record()
+{
+    local marks=$1
+    shift
+    make_pair "$@"
+    polygraphy run a.onnx --onnxrt --save-inputs in.safetensors --silent
+    polygraphy run b.onnx --onnxrt --onnxrt-optimization-level none --load-inputs in.safetensors $marks \
+        --save-outputs tensors.safetensors --silent
+}
+
+@test "of another program its tensors tell where it first differs" {
+    record '--onnx-outputs mark all' epsilon
+    run polygraphy debug models a.onnx --load-inputs in.safetensors --load-outputs tensors.safetensors --json result.json
+    [ "$status" -eq 1 ]
+    logged "The outputs differ; B first diverges from A at 'norm' .LayerNormalization."
+    logged "Not tested: which of these nodes B computes wrongly"
+    [ "$(result 'result["outcome"], result["first_divergence"]')" = "('differ', 'norm')" ]
+    record '' other_operator
+    run polygraphy debug models a.onnx --load-inputs in.safetensors --load-outputs tensors.safetensors
+    [ "$status" -eq 1 ]
+    logged "The outputs differ; B first diverges from A in one of [0-9]* nodes: "
+}
+
+@test "tensors with other names are found by their values" {
+    record '--onnx-outputs mark all' A renamed
+    run polygraphy debug models a.onnx --load-inputs in.safetensors --load-outputs tensors.safetensors --json result.json
+    [ "$status" -eq 0 ]
+    logged 'The outputs agree'
+    logged 'Evidence: 15 of the tensors that nodes of A compute have an equal counterpart in B, of 15'
+}
+
+@test "B is a model or tensors, and tensors need their inputs" {
+    make_pair epsilon
+    run polygraphy debug models a.onnx
+    [ "$status" -eq 1 ]
+    logged 'B is either a second model, or the tensors of --load-outputs: name one of the two$'
+    run polygraphy debug models a.onnx --load-outputs none.json
+    [ "$status" -eq 1 ]
+    logged 'the inputs that these were computed from are needed: --load-inputs$'
+    echo '[]' >none.json
+    run polygraphy debug models a.onnx --load-inputs none.json --load-outputs none.json
+    [ "$status" -eq 1 ]
+}

@@ -12,7 +12,9 @@
 #include "cli/frame.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
+#include "cli/debug/models_recorded.h"
 #include "debug/models/study.h"
+#include "format/polygraphy/run_results.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/model/operators.h"
 
@@ -21,15 +23,19 @@
 struct debug_models_settings {
     struct debug_values debug;       /* of its session there is none */
     struct model_file_settings file; /* A, and where the repaired B is saved */
-    const char *other;               /* its own: B */
+    const char *other;               /* its own: B, or NULL: */
+    const char *recorded;            /* the results of another program */
     double tolerance;                /* 0: derived */
 };
 
 #define ROW(member, ...) OPTION_ROW(struct debug_models_settings, member, __VA_ARGS__)
 
 static const struct option models_rows[] = {
-    ROW(other, .names = {"other_model"}, .kind = OPTION_ONE, .file = OPTION_READS_MODEL, .extensions = "onnx",
+    ROW(other, .names = {"other_model"}, .kind = OPTION_MAYBE, .file = OPTION_READS_MODEL, .extensions = "onnx",
         .help = "the model that should compute the same, B; the first one is the reference, A"),
+    ROW(recorded, .names = {"--load-outputs"}, .kind = OPTION_ONE, .value_name = "FILE", .file = OPTION_READS,
+        .help = "in place of B: the tensors that another program has computed from the data of --load-inputs, with any "
+                "names; as many inner ones as it can give"),
     ROW(tolerance, .names = {"--norm-tolerance"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "X",
         .help = "largest difference between equal tensors, relative to the largest magnitude of A's. Default: derived "
                 "from the lowest precision in the models and their depth"),
@@ -41,6 +47,14 @@ static int finish_models_options(struct parse *parse, void *given, struct error 
 
     if (parse_given(parse, "--norm-tolerance") != NULL && !(values->tolerance > 0 && values->tolerance <= 1))
         return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not in 0 .. 1", values->tolerance);
+    if ((values->other == NULL) == (values->recorded == NULL))
+        return error_set(err, ERR_INVALID,
+                         "B is either a second model, or the tensors of --load-outputs: name one of the two");
+    if (values->recorded != NULL && parse_given(parse, "--load-inputs") == NULL)
+        return error_set(err, ERR_INVALID,
+                         "--load-outputs: the inputs that these were computed from are needed: --load-inputs");
+    if (values->recorded != NULL && values->file.save.path != NULL)
+        return error_set(err, ERR_INVALID, "-o: with --load-outputs there is no model B to be saved");
     return 0;
 }
 
@@ -60,6 +74,8 @@ struct models_command {
     struct onnxrt_settings onnxrt;
     struct backend_request request;
     struct model_study study;
+    struct run_results results; /* of --load-outputs */
+    struct recorded_study recorded;
     double start;
 };
 
@@ -255,6 +271,38 @@ static void fill_models_result(struct models_command *command, struct result *re
     result_add_number(result, "seconds", stopwatch_now() - command->start);
 }
 
+/* ---- The tensors of another program ---- */
+
+static int study_recorded(struct models_command *command, struct error *err)
+{
+    const struct debug_models_settings *settings = command->settings;
+    int rc;
+
+    log_message(command->context->log, LOG_INFO, "A: %s\nB: the tensors in %s", settings->file.model.path,
+                settings->recorded);
+    rc = run_results_load(&command->results, settings->recorded, err);
+    if (rc < 0)
+        return rc;
+    if (command->results.count == 0 || command->results.items[0].count == 0)
+        return error_set(err, ERR_INVALID, "'%s' has no results", settings->recorded);
+    rc = model_pair_open(settings->file.model.path, settings->file.load.external_data_dir, &command->a, err);
+    if (rc < 0)
+        return rc;
+    rc = data_loader_from_options(command->context, &settings->file, command->a, &command->loader, err);
+    if (rc < 0)
+        return rc;
+    command->request = model_file_request(command->context, &settings->file);
+    command->onnxrt = onnxrt_settings_unoptimized(&command->request);
+    command->request.settings = &command->onnxrt;
+    command->recorded = (struct recorded_study){.model = command->a,
+                                                .backend = &onnxrt_backend,
+                                                .request = &command->request,
+                                                .loader = command->loader,
+                                                .recorded = &command->results.items[0].items[0].outputs,
+                                                .tolerance = settings->tolerance};
+    return recorded_study_run(&command->recorded, err);
+}
+
 /* ---- The command ---- */
 
 static int open_both_models(struct models_command *command, struct error *err)
@@ -305,6 +353,8 @@ static int save_repaired_model(struct models_command *command, struct error *err
 
 static void release_models_command(struct models_command *command)
 {
+    recorded_study_release(&command->recorded);
+    run_results_release(&command->results);
     model_study_release(&command->study);
     model_differences_release(&command->differences);
     model_pairing_release(&command->pairing);
@@ -323,6 +373,15 @@ static int debug_models_run(const struct command_context *context, const struct 
 
     if (rc < 0)
         return rc;
+    if (settings->recorded != NULL) {
+        rc = study_recorded(&command, err);
+        if (rc < 0)
+            goto done;
+        is_answered = models_recorded_fill(&command.recorded, outputs.result);
+        debug_outputs_add_model(&outputs, command.a);
+        rc = debug_outputs_finish(&outputs, NULL, rc, is_answered, err);
+        goto done;
+    }
     rc = open_both_models(&command, err);
     if (rc == 0)
         rc = study_models(&command, err);
@@ -364,14 +423,17 @@ const struct command cmd_debug_models = {
         "paired by structure and tensors by value, whatever their names are. Where B first diverges, A's weight, "
         "attribute, input or nodes are put in its place. A cause is only named if B with A's part agrees with A; -o "
         "saves that model.\n\n"
+        "Of another program --load-outputs has the tensors: then the answer is where they first differ from A's.\n\n"
         "`polygraphy inspect diff-models` lists the differences without running the models. The exit status is 0 when "
         "the outputs agree or a cause was found, 1 when they differ and no cause was found.",
     .example = "# two exporters\n"
                "polygraphy debug models torchscript.onnx dynamo.onnx\n"
                "# save B with A's part put in\n"
-               "polygraphy debug models good.onnx bad.onnx --load-inputs inputs.json -o fixed.onnx",
+               "polygraphy debug models good.onnx bad.onnx --load-inputs inputs.json -o fixed.onnx\n"
+               "# the tensors of another program\n"
+               "polygraphy debug models model.onnx --load-inputs inputs.npz --load-outputs tensors.npz",
     COMMAND_GROUPS(groups),
-    .essential = "-o --norm-tolerance --load-inputs --input-shapes --seed --json --report -v",
+    .essential = "-o --norm-tolerance --load-inputs --load-outputs --input-shapes --seed --json --report -v",
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_models_run),

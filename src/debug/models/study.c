@@ -540,7 +540,8 @@ int model_study_run(struct model_study *study, struct error *err)
     if (rc < 0)
         return rc;
     if (study->tolerance == 0)
-        study->tolerance = model_values_tolerance(study->pairing, &study->values_a, &study->values_b);
+        study->tolerance = model_values_tolerance(study->pairing->a.model, study->pairing->b.model, &study->values_a,
+                                                  &study->values_b);
     study->equal_in_b = memory_alloc((study->values_a.count + 1) * sizeof(*study->equal_in_b));
     match_values(study);
     count_equal_values(study);

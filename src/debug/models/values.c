@@ -119,16 +119,16 @@ void tensor_distance_describe(const struct tensor *a, const struct tensor *b, st
 /* ---- Matches ---- */
 
 /* What equal tensors have in common. */
-struct value_outline {
+struct value_summary {
     uint32_t value;
     size_t elements;
     struct value_range range;
     bool is_plain; /* without NaN, infinities and masks: the range can be compared */
 };
 
-static void summarize_tensor(uint32_t value, const struct tensor *tensor, struct value_outline *ret)
+static void summarize_tensor(uint32_t value, const struct tensor *tensor, struct value_summary *ret)
 {
-    *ret = (struct value_outline){.value = value, .elements = tensor_elements(tensor)};
+    *ret = (struct value_summary){.value = value, .elements = tensor_elements(tensor)};
     if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE || ret->elements == 0)
         return;
     range_compute(tensor, &ret->range);
@@ -136,7 +136,7 @@ static void summarize_tensor(uint32_t value, const struct tensor *tensor, struct
         ret->range.nans == 0 && ret->range.infinities == 0 && ret->range.scale >= ret->range.largest_magnitude;
 }
 
-static bool may_be_equal(const struct value_outline *a, const struct value_outline *b, double tolerance)
+static bool may_be_equal(const struct value_summary *a, const struct value_summary *b, double tolerance)
 {
     double room = 2 * tolerance * a->range.largest_magnitude + 1e-300;
 
@@ -147,33 +147,51 @@ static bool may_be_equal(const struct value_outline *a, const struct value_outli
             fabs(a->range.mean - b->range.mean) <= room);
 }
 
+void value_summaries_make(const struct run_values *values, struct value_summaries *ret)
+{
+    *ret = (struct value_summaries){.items = memory_alloc_zero(values->count + 1, sizeof(*ret->items))};
+    for (uint32_t i = 0; i < values->count; i++)
+        if (values->items[i] != NULL)
+            summarize_tensor(i, values->items[i], &ret->items[ret->count++]);
+}
+
+void value_summaries_release(struct value_summaries *summaries)
+{
+    free(summaries->items);
+}
+
+uint32_t value_summaries_find(const struct value_summaries *summaries, const struct run_values *values,
+                              const struct tensor *tensor, double tolerance)
+{
+    struct value_summary summary;
+
+    summarize_tensor(0, tensor, &summary);
+    for (size_t i = 0; i < summaries->count; i++)
+        if (may_be_equal(&summaries->items[i], &summary, tolerance) &&
+            tensor_distance(values->items[summaries->items[i].value], tensor) <= tolerance)
+            return summaries->items[i].value;
+    return VALUE_NONE;
+}
+
 uint32_t *model_values_match(const struct model_pairing *pairing, const struct run_values *a,
                              const struct run_values *b, double tolerance)
 {
-    struct value_outline *summaries SCOPED_FREE = memory_alloc_zero(a->count + 1, sizeof(*summaries));
-    size_t of_b = pairing->b.model->values.count, count = 0;
+    struct value_summaries summaries SCOPED(value_summaries_release);
+    size_t of_b = pairing->b.model->values.count;
     uint32_t *ret = memory_alloc((of_b + 1) * sizeof(*ret));
 
-    for (uint32_t i = 0; i < a->count; i++)
-        if (a->items[i] != NULL)
-            summarize_tensor(i, a->items[i], &summaries[count++]);
+    value_summaries_make(a, &summaries);
     for (uint32_t i = 0; i < of_b; i++) {
         uint32_t partner = pairing->b.values[i];
-        struct value_outline summary;
 
         ret[i] = VALUE_NONE;
         if (b->items[i] == NULL)
             continue;
         if (partner != VALUE_NONE && a->items[partner] != NULL &&
-            tensor_distance(a->items[partner], b->items[i]) <= tolerance) {
+            tensor_distance(a->items[partner], b->items[i]) <= tolerance)
             ret[i] = partner;
-            continue;
-        }
-        summarize_tensor(i, b->items[i], &summary);
-        for (size_t k = 0; k < count && ret[i] == VALUE_NONE; k++)
-            if (may_be_equal(&summaries[k], &summary, tolerance) &&
-                tensor_distance(a->items[summaries[k].value], b->items[i]) <= tolerance)
-                ret[i] = summaries[k].value;
+        else
+            ret[i] = value_summaries_find(&summaries, a, b->items[i], tolerance);
     }
     return ret;
 }
@@ -206,17 +224,18 @@ static double find_quantization_step(const struct model *model)
     return ret;
 }
 
-double model_values_tolerance(const struct model_pairing *pairing, const struct run_values *a,
+double model_values_tolerance(const struct model *model_a, const struct model *model_b, const struct run_values *a,
                               const struct run_values *b)
 {
-    double step_a = find_quantization_step(pairing->a.model), step_b = find_quantization_step(pairing->b.model);
-    struct rounding_paths of_a, of_b;
+    double step_a = find_quantization_step(model_a), step_b = model_b != NULL ? find_quantization_step(model_b) : 0;
+    struct rounding_paths of_a, of_b = {0};
     double unit = fmax(find_coarsest_rounding(a), find_coarsest_rounding(b));
 
     if (step_a != step_b) /* models with the same quantizers have the same errors */
         unit = fmax(unit, fmax(step_a, step_b));
-    rounding_paths_of(pairing->a.model, &of_a);
-    rounding_paths_of(pairing->b.model, &of_b);
+    rounding_paths_of(model_a, &of_a);
+    if (model_b != NULL)
+        rounding_paths_of(model_b, &of_b);
     of_a.depth = of_a.depth > of_b.depth ? of_a.depth : of_b.depth;
     of_a.terms = of_a.terms > of_b.terms ? of_a.terms : of_b.terms;
     return fmin(LARGEST_TOLERANCE, rounding_tolerance(unit, &of_a));

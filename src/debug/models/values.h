@@ -33,14 +33,27 @@ double tensor_distance(const struct tensor *a, const struct tensor *b);
 /* Appends the same as the predicate of a sentence about `b`: "differs from A's by 0.25 of its largest magnitude". */
 void tensor_distance_describe(const struct tensor *a, const struct tensor *b, struct string_builder *ret);
 
+/* Summaries of tensors, by which those that cannot be equal to a given one are told apart quickly. */
+struct value_summaries {
+    struct value_summary *items;
+    size_t count;
+};
+
+void value_summaries_make(const struct run_values *values, struct value_summaries *ret);
+void value_summaries_release(struct value_summaries *summaries);
+
+/* The first of these values with a distance of `tensor` from it of at most `tolerance`; VALUE_NONE: there is none. */
+uint32_t value_summaries_find(const struct value_summaries *summaries, const struct run_values *values,
+                              const struct tensor *tensor, double tolerance);
+
 /* For each value of B a value of A with a distance of at most `tolerance`: its partner, if that has; VALUE_NONE if
  * there is none. malloc'd. */
 uint32_t *model_values_match(const struct model_pairing *pairing, const struct run_values *a,
                              const struct run_values *b, double tolerance);
 
 /* The tolerance that rounding explains, derived from the lowest precision of the tensors in both models, of quantizers
- * that only one of them has, and their depth; at most 0.1. */
-double model_values_tolerance(const struct model_pairing *pairing, const struct run_values *a,
+ * that only one of them has, and their depth; at most 0.1. `model_b` may be NULL: it is not known. */
+double model_values_tolerance(const struct model *model_a, const struct model *model_b, const struct run_values *a,
                               const struct run_values *b);
 
 #endif
