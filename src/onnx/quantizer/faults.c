@@ -654,13 +654,14 @@ static void search_fault(struct fault_search *search, struct stored_fault *ret)
 bool stored_fault_find(const struct quantizer *quantizer, const struct tensor *stored, const struct tensor *values,
                        struct stored_fault *ret)
 {
-    struct fault_search search = {.half_range = ((double)(1U << data_type_bits(stored->type)) - 1) / 2};
+    struct fault_search search = {0};
     struct noise noise;
 
     *ret = (struct stored_fault){.kind = FAULT_NONE};
     if (elements_arithmetic(stored->type) != ARITHMETIC_INTEGER || data_type_bits(stored->type) > 8 ||
         !stored_cells_init(&search.cells, quantizer, stored, values))
         return false;
+    search.half_range = ((double)(1U << data_type_bits(stored->type)) - 1) / 2;
     search.values = memory_alloc_zero(search.cells.largest + 1, sizeof(*search.values));
     search.numbers = memory_alloc_zero(search.cells.largest + 1, sizeof(*search.numbers));
     find_wrong_blocks(&search);
